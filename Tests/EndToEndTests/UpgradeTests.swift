@@ -14,7 +14,7 @@ import Testing
     private static let nextPage =
         "AgAAAAAAAAADCGRhdGVsaW5lAAAABwRMaW5lAABNN0tVjurFPrgTglpIAQVj"
 
-    @Test(arguments: [1, 2, 3, 4, 5, 6])
+    @Test(arguments: [1, 2, 3, 4, 5, 6, 7])
     func `A store of an earlier schema opens with all it has, and takes writes`(
         schema: Int
     ) async throws {
@@ -53,7 +53,7 @@ import Testing
             let version = try await DatabaseQueue(path: path).read { db in
                 try Int.fetchOne(db, sql: "PRAGMA user_version")
             }
-            #expect(version == 7)
+            #expect(version == 8)
         }
     }
 

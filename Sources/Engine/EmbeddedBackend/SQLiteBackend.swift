@@ -47,7 +47,8 @@ public final class SQLiteBackend: Backend {
             tuning: tuning, clock: clock, backgroundWorkReady: { backgroundWorkReady() })
         try store.scan { scan in
             try engine.load(
-                buckets: scan.buckets, fields: scan.fields, change: try scan.lastChange()
+                buckets: scan.buckets, places: scan.places, fields: scan.fields,
+                change: try scan.lastChange()
             ) { try store.forEachObject(of: scan, $0) }
         }
         self.store = store

@@ -57,7 +57,8 @@ public enum StoreCheck {
         do {
             let lastChange = try scan.lastChange()
             try engine.load(
-                buckets: scan.buckets, fields: scan.fields, change: lastChange,
+                buckets: scan.buckets, places: scan.places, fields: scan.fields,
+                change: lastChange,
                 scan.forEachObject)
         } catch {
             report.problems.append("no index can be built: \(error)")

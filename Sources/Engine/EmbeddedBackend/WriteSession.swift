@@ -199,6 +199,14 @@ final class WriteSession: TransactionState {
         nextSnapshot.deleteBucket(bucket, with: creations, by: changes)
     }
 
+    /// Stores the places of the changed buckets.
+    func storePlaces() throws {
+        for (bucket, place) in nextSnapshot.places {
+            guard let number = try number(of: bucket) else { continue }
+            try transaction.setPlace(of: number, named: bucket, to: place)
+        }
+    }
+
     // MARK: Changes of other stores
 
     /// Takes over what others have changed since the last transaction.
@@ -208,11 +216,18 @@ final class WriteSession: TransactionState {
         }
         for bucket in changes.deletedBuckets { try dropBucket(bucket.name) }
         for bucket in changes.buckets {
-            _ = try createBucket(bucket.name)
+            let number = try number(of: bucket.name) ?? createBucket(bucket.name)
+            try transaction.setPlace(of: number, named: bucket.name, to: bucket.place)
             nextSnapshot.createBucket(bucket.name)
         }
         try transaction.add(changes.fields)
         for object in changes.objects { try apply(object) }
+        let placed = changes.buckets.map(\.name) + nextSnapshot.places.map(\.bucket)
+        for bucket in Set(placed) {
+            if let place = try number(of: bucket).flatMap(transaction.place) {
+                nextSnapshot.setPlace(of: bucket, to: place)
+            }
+        }
         transaction.advance(to: changes.change)
     }
 

@@ -337,6 +337,7 @@ final class Writer: Sendable {
                     return ObjectID.new(at: $0, from: &random)
                 }
                 done = try body(evaluator, session)
+                try session.storePlaces()
                 return (session, clock.now, try commit(transaction, to: shared))
             }
             metrics.synced(since: written)

@@ -13,7 +13,6 @@ struct BucketBuilder: Sendable {
     private var expiries = Expiries()
     /// The list is short, so a linear search by the field number is enough.
     private var points: [FieldPoints] = []
-    private var place: FieldPath?
 
     private let pointsPerTree: Int
     /// The field paths by field number.
@@ -22,8 +21,6 @@ struct BucketBuilder: Sendable {
     private struct FieldPoints: Sendable {
         let field: Int
         var list: [(slot: Slot, coordinate: Coordinate)]
-        /// How many slots have points in the list.
-        var objects = 1
     }
 
     init(pointsPerTree: Int, fields: [FieldPath]) {
@@ -50,7 +47,6 @@ struct BucketBuilder: Sendable {
     /// Adds a point to a slot, which may have several. Slots have to ascend.
     mutating func add(_ coordinate: Coordinate, field: Int, to slot: Slot) {
         if let position = points.firstIndex(where: { $0.field == field }) {
-            if points[position].list.last?.slot != slot { points[position].objects += 1 }
             points[position].list.append((slot, coordinate))
         } else {
             points.append(FieldPoints(field: field, list: [(slot, coordinate)]))
@@ -65,13 +61,6 @@ struct BucketBuilder: Sendable {
             id, BucketState.SlotRecord(creation: object.creation, change: object.change),
             expires: object.expires ?? Expiries.never)
         for point in points { add(point.coordinate, field: point.field, to: slot) }
-        electPlace()
-    }
-
-    private mutating func electPlace() {
-        if points.count == 1, place != nil { return }
-        place = PlaceElection.place(
-            after: place, among: points.lazy.map { [fields] in (fields[$0.field], $0.objects) })
     }
 
     private enum Part: Sendable {
@@ -79,8 +68,10 @@ struct BucketBuilder: Sendable {
         case index(BulkIndex.Part)
     }
 
-    /// - Parameter byThreads: whether other threads may help to build a large bucket.
-    func build(byThreads: Bool = true) -> BucketState {
+    /// - Parameters:
+    ///   - place: the bucket's former place.
+    ///   - byThreads: whether other threads may help to build a large bucket.
+    func build(place: FieldPath?, byThreads: Bool = true) -> BucketState {
         let isConcurrent = byThreads && !isSmall
         func map<Value: Sendable>(_ count: Int, _ make: @Sendable (Int) -> Value) -> [Value] {
             isConcurrent ? concurrentMap(count, make) : (0..<count).map(make)

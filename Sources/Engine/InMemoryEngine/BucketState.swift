@@ -154,13 +154,24 @@ struct BucketState: Sendable {
         }
         expiries.set(slot, expires)
         FieldPoint.forEachField(of: points) { field, points in set(points, in: field, for: slot) }
-        electPlace()
+        electPlace(after: place)
     }
 
-    private mutating func electPlace() {
-        if fields.count == 1, let place, fields[place] != nil { return }
-        place = PlaceElection.place(
-            after: place, among: fields.lazy.map { ($0.key, $0.value.count) })
+    /// Elects the place of the present objects.
+    ///
+    /// - Parameter former: the former place.
+    mutating func electPlace(after former: FieldPath?) {
+        if fields.count == 1, let former, fields[former] != nil {
+            place = former
+        } else {
+            place = PlaceElection.place(
+                after: former, among: fields.lazy.map { ($0.key, $0.value.count) })
+        }
+    }
+
+    /// Takes over the place that whoever wrote the bucket has elected, if any object has that field.
+    mutating func setPlace(_ elected: FieldPath) {
+        if fields[elected] != nil { place = elected }
     }
 
     /// Sets the points that a slot's object has at a field path, of which there is at least one.
@@ -223,9 +234,8 @@ struct BucketState: Sendable {
                 }
             }
         }
-        var compacted = builder.build(byThreads: false)
+        var compacted = builder.build(place: place, byThreads: false)
         compacted.numbering = numbering &+ 1
-        compacted.place = place
         compacted.columns = columns.renumbered(kept)
         return compacted
     }
@@ -265,8 +275,8 @@ extension BucketState {
         self.newestChanges = newestChanges
         self.ids = ids
         self.fields = fields
-        self.place = place
         self.expiries = expiries
         count = records.count
+        electPlace(after: place)
     }
 }

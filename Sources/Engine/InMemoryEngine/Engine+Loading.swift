@@ -9,20 +9,23 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - buckets: every bucket. Loaded objects refer to their bucket by its index in this list.
+    ///   - places: the stored place of each bucket; nil for one that has none. Empty if nothing is
+    ///     stored.
     ///   - fields: every path that holds points. Loaded points refer to their field by its index in
     ///     this list.
     public func load(
-        buckets: [BucketName], fields: [FieldPath], change: ChangeNumber,
-        _ feed: ((LoadedObjects) throws -> Void) throws -> Void
+        buckets: [BucketName], places: [FieldPath?] = [], fields: [FieldPath],
+        change: ChangeNumber, _ feed: ((LoadedObjects) throws -> Void) throws -> Void
     ) rethrows {
         // Returns the temporary memory of the build to the system.
         defer { gb_malloc_trim() }
         let builders = try filledBuilders(buckets.count, fields, feed)
         let pieces = (builders.count + 255) / 256
         let states = concurrentMap(pieces) { piece in
-            builders[piece * 256..<min((piece + 1) * 256, builders.count)].map {
+            (piece * 256..<min((piece + 1) * 256, builders.count)).map {
                 // Several pieces keep the processors busy without more threads.
-                $0.build(byThreads: pieces == 1)
+                builders[$0].build(
+                    place: places.isEmpty ? nil : places[$0], byThreads: pieces == 1)
             }
         }.joined()
         var table = TreeDictionary<BucketName, BucketView>()

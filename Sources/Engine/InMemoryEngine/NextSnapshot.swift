@@ -9,6 +9,8 @@ import Objects
 public final class NextSnapshot {
     /// The changes applied so far, in order.
     private(set) var changes: [Change] = []
+    /// The buckets that the changes were applied to.
+    private var changed: Set<BucketName> = []
     /// Whether the rows of many deleted objects stay for a while. Their documents are forgotten with
     /// the rows.
     public var rowsStay = false
@@ -79,7 +81,7 @@ public final class NextSnapshot {
     public func upsert(_ object: ObjectChange, _ text: [UInt8], _ parser: JSONParser) {
         work(on: object.bucket)
         open.upsert(object, text, parser)
-        changes.append(.upsert(object, text: text))
+        note(.upsert(object, text: text))
     }
 
     /// Whether the object that a change created is in a bucket, perhaps expired.
@@ -98,6 +100,21 @@ public final class NextSnapshot {
         return count
     }
 
+    /// The place of each bucket that has been changed and still exists.
+    public var places: [(bucket: BucketName, place: FieldPath?)] {
+        changed.compactMap { name in state(of: name).map { (name, $0.place) } }
+    }
+
+    /// Takes over the place of a bucket that whoever wrote its objects has elected, if any object has
+    /// that field.
+    public func setPlace(of bucket: BucketName, to elected: FieldPath) {
+        let isNew = modify(bucket) { state in
+            defer { state.setPlace(elected) }
+            return state.place != elected
+        }
+        if isNew { changed.insert(bucket) }
+    }
+
     /// Creates a bucket, unless it exists.
     public func createBucket(_ name: BucketName) { work(on: name) }
 
@@ -113,11 +130,13 @@ public final class NextSnapshot {
         precondition(creations.count == numbers.count, "a deletion has one change")
         work(on: bucket)
         if let rest = found?.remainder {
+            let place = open.place
             open = rest
+            open.electPlace(after: place)
         } else {
             for creation in creations { open.delete(created: creation) }
         }
-        changes.append(.delete(bucket: bucket, creations: creations, changes: numbers))
+        note(.delete(bucket: bucket, creations: creations, changes: numbers))
     }
 
     /// Deletes a bucket.
@@ -130,12 +149,17 @@ public final class NextSnapshot {
     ) {
         precondition(creations.count == numbers.count, "a deletion has one change")
         if !creations.isEmpty {
-            changes.append(.delete(bucket: name, creations: creations, changes: numbers))
+            note(.delete(bucket: name, creations: creations, changes: numbers))
         }
         _ = take(name)
         buckets[name] = nil
         noteRebuilt(name)
-        changes.append(.deleteBucket(name))
+        note(.deleteBucket(name))
+    }
+
+    private func note(_ change: Change) {
+        changes.append(change)
+        changed.insert(change.bucket)
     }
 
     // MARK: For the engine
@@ -163,7 +187,6 @@ public final class NextSnapshot {
         var table = buckets
         var names = base.names
         var totals = totals
-        let changed = Set(changes.map(\.bucket))
         for (name, state) in touched {
             // Background work leaves the objects as they are.
             let former = changed.contains(name) ? nil : base.buckets[name]?.change

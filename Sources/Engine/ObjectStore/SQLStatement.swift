@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import Objects
 
 /// A prepared statement of a connection that runs through SQLite's own calls. It serves the few
 /// statements that every read or write runs.
@@ -127,6 +128,11 @@ struct SQLStatement {
 
     func text(_ column: Int32) -> String? {
         bytes(column).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A field path; nil for NULL.
+    func path(_ column: Int32) -> FieldPath? {
+        bytes(column).map { FieldPath(utf8: Array($0)) }
     }
 
     /// The bytes of a text or blob, valid until the next step; nil for NULL.

@@ -8,7 +8,7 @@ enum Schema {
     static let applicationID: Int32 = 0x4745_4F42
 
     /// The value of `PRAGMA user_version`: the number of the last migration.
-    static let version = 7
+    static let version = 8
 
     /// The number of rows that a migration reads before it writes them.
     static let rowsAtOnce: Int64 = 1_000
@@ -44,6 +44,10 @@ enum Schema {
         migrator.registerMigration("7") { db in
             try db.execute(sql: schema7)
             try db.execute(sql: "PRAGMA user_version = 7")
+        }
+        migrator.registerMigration("8") { db in
+            try db.execute(sql: schema8)
+            try db.execute(sql: "PRAGMA user_version = 8")
         }
         return migrator
     }
@@ -131,5 +135,11 @@ enum Schema {
             creations BLOB NOT NULL,
             checksum INTEGER NOT NULL
         );
+        """
+
+    /// - `bucket.place` is the path of the geo field that maps and collections show; null without one,
+    ///   or if an earlier version wrote the bucket last.
+    private static let schema8 = """
+        ALTER TABLE bucket ADD COLUMN place TEXT;
         """
 }

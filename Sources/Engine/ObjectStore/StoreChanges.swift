@@ -60,17 +60,20 @@ public struct StoreChanges: Sendable {
         }
     }
 
-    /// A created bucket.
+    /// A bucket that was created, or that has another place.
     public struct Bucket: Sendable {
         /// The bucket's name.
         public let name: BucketName
-        /// A change of the transaction that created it.
+        /// A change of the transaction that created it or changed its place.
         public let change: ChangeNumber
+        /// The geo field that maps and collections show; nil if there is none.
+        public var place: FieldPath?
 
         /// Stores its arguments.
-        public init(name: BucketName, change: ChangeNumber) {
+        public init(name: BucketName, change: ChangeNumber, place: FieldPath? = nil) {
             self.name = name
             self.change = change
+            self.place = place
         }
     }
 
@@ -111,7 +114,7 @@ public struct StoreChanges: Sendable {
     public var tombstones: [Tombstone] = []
     /// The buckets that were deleted after their objects.
     public var deletedBuckets: [DeletedBucket] = []
-    /// The buckets that were created and still exist.
+    /// The buckets that were created, or that have another place, and still exist.
     public var buckets: [Bucket] = []
     /// The field paths at which GeoPoints were found for the first time.
     public var fields: [Field] = []
@@ -147,6 +150,7 @@ final class StoreJournal {
     /// Where the objects stand in `changes` by the change that created them.
     private var positions: [ChangeNumber: Int] = [:]
     private var objects: [StoreChanges.Object?] = []
+    private var buckets: [BucketName: StoreChanges.Bucket] = [:]
 
     init(after change: ChangeNumber) { changes = StoreChanges(after: change) }
 
@@ -166,10 +170,11 @@ final class StoreJournal {
         changes.tombstones.append(tombstone)
     }
 
-    func note(_ bucket: StoreChanges.Bucket) { changes.buckets.append(bucket) }
+    /// Notes a bucket as it is now.
+    func note(_ bucket: StoreChanges.Bucket) { buckets[bucket.name] = bucket }
 
     func note(_ bucket: StoreChanges.DeletedBucket) {
-        changes.buckets.removeAll { $0.name == bucket.name }
+        buckets[bucket.name] = nil
         changes.deletedBuckets.append(bucket)
     }
 
@@ -180,6 +185,7 @@ final class StoreJournal {
         var finished = changes
         finished.change = change
         finished.objects = objects.compactMap { $0 }
+        finished.buckets = buckets.values.sorted { $0.change < $1.change }
         return finished
     }
 }

@@ -30,7 +30,9 @@ extension FrozenStore {
             let scan = try StoreScan(db)
             let none = StoreChanges(after: try scan.lastChange())
             var names = none
-            names.buckets = scan.buckets.map { StoreChanges.Bucket(name: $0, change: 0) }
+            names.buckets = zip(scan.buckets, scan.places).map {
+                StoreChanges.Bucket(name: $0, change: 0, place: $1)
+            }
             let fields = "SELECT number, path FROM geo_field"
             try Self.batches(db, fields, StoreChanges.Field.init) { names.fields += $0 }
             try body(.changes(names))
@@ -100,7 +102,10 @@ extension StoreTransaction {
         switch part {
         case .changes(let changes):
             try add(changes.fields)
-            for bucket in changes.buckets { _ = try createBucket(bucket.name) }
+            for bucket in changes.buckets {
+                try setPlace(
+                    of: try createBucket(bucket.name), named: bucket.name, to: bucket.place)
+            }
             for object in changes.objects { try add(object) }
             for tombstone in changes.tombstones { try insert(tombstone) }
         case .requests(let requests):
@@ -123,7 +128,7 @@ extension StoreChanges.Object {
 
 extension StoreChanges.Field {
     fileprivate init(_ row: SQLStatement) {
-        self.init(number: row.int(0), path: FieldPath(utf8: row.array(1)), change: 0)
+        self.init(number: row.int(0), path: row.path(1) ?? FieldPath(utf8: []), change: 0)
     }
 }
 

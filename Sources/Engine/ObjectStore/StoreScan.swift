@@ -7,6 +7,8 @@ import Objects
 public struct StoreScan {
     /// Every bucket.
     public var buckets: [BucketName] { names.buckets }
+    /// The stored place of each bucket; nil for a bucket that has none.
+    public var places: [FieldPath?] { names.places }
     /// Every field path that holds a GeoPoint in some object.
     public var fields: [FieldPath] { names.fields }
     let names: Names
@@ -16,6 +18,7 @@ public struct StoreScan {
     /// in these lists.
     struct Names: Sendable {
         fileprivate let buckets: [BucketName]
+        fileprivate let places: [FieldPath?]
         fileprivate let fields: [FieldPath]
         fileprivate let bucketIndices: [Int64: Int]
         fileprivate let fieldIndices: [Int64: Int]
@@ -24,17 +27,18 @@ public struct StoreScan {
     }
 
     init(_ db: Database) throws {
-        let (buckets, bucketIndices) = try Self.list(db, "SELECT number, name FROM bucket") {
-            BucketName(trusted: String(decoding: $0, as: UTF8.self))
-        }
+        let (buckets, bucketIndices) = try Self.list(
+            db, "SELECT number, name, place FROM bucket"
+        ) { (name: BucketName(trusted: $0.text(1) ?? ""), place: $0.path(2)) }
         let (fields, fieldIndices) = try Self.list(db, "SELECT number, path FROM geo_field") {
-            FieldPath(utf8: Array($0))
+            $0.path(1) ?? FieldPath(utf8: [])
         }
         self.init(
             db,
             Names(
-                buckets: buckets, fields: fields, bucketIndices: bucketIndices,
-                fieldIndices: fieldIndices, deleted: try ListedCreations(db)))
+                buckets: buckets.map(\.name), places: buckets.map(\.place), fields: fields,
+                bucketIndices: bucketIndices, fieldIndices: fieldIndices,
+                deleted: try ListedCreations(db)))
     }
 
     /// - Parameter names: those of another scan of the same state.
@@ -45,13 +49,13 @@ public struct StoreScan {
 
     /// The names in the rows of a table, and the index of each number in that list.
     private static func list<Name>(
-        _ db: Database, _ sql: String, _ name: (UnsafeBufferPointer<UInt8>) -> Name
+        _ db: Database, _ sql: String, _ name: (SQLStatement) -> Name
     ) throws -> ([Name], [Int64: Int]) {
         var (names, indices): ([Name], [Int64: Int]) = ([], [:])
         let rows = try SQLStatement(db, sql)
         while try rows.step() {
             indices[rows.int(0)] = names.count
-            names.append(name(rows.bytes(1) ?? UnsafeBufferPointer(start: nil, count: 0)))
+            names.append(name(rows))
         }
         return (names, indices)
     }

@@ -61,6 +61,30 @@ public final class StoreTransaction {
         return number
     }
 
+    /// The stored place of a bucket; nil if it has none, or none was stored yet.
+    ///
+    /// - Parameter number: the number of the bucket.
+    public func place(of number: Int64) throws -> FieldPath? {
+        try SQLStatement(db, "SELECT place FROM bucket WHERE number = ?1").bind(1, number)
+            .first { $0.path(0) } ?? nil
+    }
+
+    /// Stores the place of a bucket.
+    ///
+    /// - Parameters:
+    ///   - number: the number of the bucket.
+    ///   - name: the name of the bucket.
+    public func setPlace(
+        of number: Int64, named name: BucketName, to place: FieldPath?
+    ) throws {
+        guard try self.place(of: number) != place else { return }
+        let statement = try SQLStatement(db, "UPDATE bucket SET place = ?2 WHERE number = ?1")
+            .bind(1, number)
+        try (place.map { statement.bind(2, text: $0.utf8) } ?? statement.bind(2, nil as String?))
+            .run()
+        journal?.note(StoreChanges.Bucket(name: name, change: lastChange, place: place))
+    }
+
     /// The number of buckets that a principal has created.
     ///
     /// - Complexity: O(the number), in an index.
@@ -260,8 +284,7 @@ public final class StoreTransaction {
         var (looked, last, unused): (Int, Int64, [Int64]) = (0, number, [])
         while try rows.step() {
             (looked, last) = (looked + 1, rows.int(0))
-            let path = rows.bytes(1).map { FieldPath(utf8: Array($0)) }
-            if let path, !isUsed(path) { unused.append(last) }
+            if let path = rows.path(1), !isUsed(path) { unused.append(last) }
         }
         for number in unused {
             try SQLStatement(db, "DELETE FROM geo_field WHERE number = ?1").bind(1, number).run()
@@ -298,9 +321,7 @@ public final class StoreTransaction {
     func fieldPath(of number: UInt32) throws(StoreFailure) -> FieldPath {
         if let known = fieldPaths[number] { return known }
         let sql = "SELECT path FROM geo_field WHERE number = ?1"
-        let stored = try? SQLStatement(db, sql).bind(1, Int64(number)).first {
-            $0.bytes(0).map { FieldPath(utf8: Array($0)) }
-        }
+        let stored = try? SQLStatement(db, sql).bind(1, Int64(number)).first { $0.path(0) }
         guard let path = stored ?? nil else {
             throw StoreFailure.damaged("a point names field \(number), which does not exist")
         }

@@ -78,15 +78,11 @@ extension ClusterTables {
     ) throws(PostgresFailure) -> String {
         let rows = try run([
             PostgresStatement(
-                "SELECT number, name, change FROM bucket WHERE name = ANY ($1)",
+                "SELECT \(Self.bucketColumns), number FROM bucket WHERE name = ANY ($1)",
                 .texts(buckets.map { Optional($0.text) }))
         ])[0]
-        part.buckets = (0..<rows.count).map {
-            StoreChanges.Bucket(
-                name: BucketName(trusted: rows.text($0, 1)),
-                change: ChangeNumber(rows.int($0, 2)))
-        }
-        return Self.condition((0..<rows.count).map { rows.int($0, 0) })
+        part.buckets = (0..<rows.count).map { Self.bucket(rows, $0) }
+        return Self.condition((0..<rows.count).map { rows.int($0, 3) })
     }
 
     /// The condition that an object is in one of the buckets with some numbers.

@@ -190,7 +190,7 @@ extension ClusterTables {
         let change = PostgresParameter.int(change.map { Int64($0) } ?? -1)
         return [
             PostgresStatement(
-                "SELECT name, change FROM bucket WHERE change > $1 LIMIT $2", change, rows),
+                "SELECT \(bucketColumns) FROM bucket WHERE change > $1 LIMIT $2", change, rows),
             PostgresStatement(
                 "SELECT number, path, change FROM geo_field WHERE change > $1 LIMIT $2", change,
                 rows),
@@ -242,16 +242,21 @@ extension ClusterTables {
     static func readNames(
         _ buckets: PostgresRows, _ fields: PostgresRows, into changes: inout StoreChanges
     ) {
-        changes.buckets = (0..<buckets.count).map {
-            StoreChanges.Bucket(
-                name: BucketName(trusted: buckets.text($0, 0)),
-                change: ChangeNumber(buckets.int($0, 1)))
-        }
+        changes.buckets = (0..<buckets.count).map { bucket(buckets, $0) }
         changes.fields = (0..<fields.count).map {
             StoreChanges.Field(
                 number: fields.int($0, 0), path: FieldPath(utf8: Array(fields.bytes($0, 1))),
                 change: ChangeNumber(fields.int($0, 2)))
         }
+    }
+
+    static let bucketColumns = "name, change, place"
+
+    /// The bucket in a row that begins with `bucketColumns`.
+    static func bucket(_ rows: PostgresRows, _ row: Int) -> StoreChanges.Bucket {
+        StoreChanges.Bucket(
+            name: BucketName(trusted: rows.text(row, 0)), change: ChangeNumber(rows.int(row, 1)),
+            place: rows.isNull(row, 2) ? nil : FieldPath(utf8: Array(rows.bytes(row, 2))))
     }
 
     /// The batch in the row of `lastBatchStatement`.

@@ -193,8 +193,10 @@ public final class ClusterTransaction {
     private static func additions(_ changes: StoreChanges) -> [PostgresStatement] {
         changes.buckets.map {
             PostgresStatement(
-                "INSERT INTO bucket (name, change) VALUES ($1, $2)", .text($0.name.text),
-                .int(Int64($0.change)))
+                """
+                INSERT INTO bucket (name, change, place) VALUES ($1, $2, $3)
+                ON CONFLICT (name) DO UPDATE SET change = excluded.change, place = excluded.place
+                """, .text($0.name.text), .int(Int64($0.change)), .text($0.place?.text))
         }
             + changes.fields.map {
                 PostgresStatement(

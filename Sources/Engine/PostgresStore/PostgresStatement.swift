@@ -27,8 +27,9 @@ struct PostgresParameter {
         PostgresParameter(type: Types.bool, bytes: [value ? 1 : 0])
     }
 
-    static func text(_ value: String) -> PostgresParameter {
-        PostgresParameter(type: Types.text, bytes: Array(value.utf8))
+    /// A text or null.
+    static func text(_ value: String?) -> PostgresParameter {
+        PostgresParameter(type: Types.text, bytes: value.map { Array($0.utf8) })
     }
 
     static func bytea(_ value: [UInt8]) -> PostgresParameter {

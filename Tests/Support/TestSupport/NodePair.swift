@@ -18,7 +18,7 @@ public final class NodePair: TestedBackend {
             writing: try Self.node("writing", opening), reading: try Self.node("reading", opening))
     }
 
-    private init(writing: PostgresBackend, reading: PostgresBackend) {
+    public init(writing: PostgresBackend, reading: PostgresBackend) {
         self.writing = writing
         self.reading = reading
     }

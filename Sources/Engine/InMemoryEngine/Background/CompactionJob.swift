@@ -27,7 +27,9 @@ struct CompactionJob: BucketJob {
     func install(in state: inout BucketState, _ columnRequests: ColumnRequests, of name: BucketName)
     {
         guard bucket.count == state.count else { return Self.dropped.increment() }
+        let place = state.place
         state = bucket
+        state.electPlace(after: place)
     }
 
     func giveUp(_ columnRequests: ColumnRequests, of name: BucketName) {}
