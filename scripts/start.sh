@@ -1,8 +1,26 @@
 #!/usr/bin/env bash
-# From a clone to an answer: installs what is missing, builds, starts the service on a fresh store,
-# loads the bundled airports and asks a question. The service is left running, with a map to look at.
+# From a clone to an answer: installs what is missing, builds, starts the service, loads the bundled
+# airports and asks a question. The service is left running, with a map to look at.
+#
+#     scripts/start.sh [--fresh]
+#
+# Another run starts the service again, on the same store. With --fresh it deletes that store first, and
+# asks before it does so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+is_fresh=
+case "${1:-}" in
+    "") ;;
+    --fresh) is_fresh=1 ;;
+    --help) sed -n '2,8s/^# \{0,1\}//p' "$0" && exit ;;
+    *) echo "geobucket: $1 is unknown; see --help" >&2 && exit 2 ;;
+esac
+folder=.build/sample
+if [ -n "$is_fresh" ] && [ -f "$folder/geobucket.sqlite" ]; then
+    read -rp "geobucket: delete the store $PWD/$folder/geobucket.sqlite and all that it holds? [y/N] " answer
+    [[ $answer == [yY]* ]] || { echo "geobucket: nothing was deleted" >&2 && exit 1; }
+fi
+
 scripts/install.sh
 GEOBUCKET_ALSO_INSTALL=libjs-leaflet scripts/install.sh ||
     echo "geobucket: libjs-leaflet could not be installed; the page of the service will lack its map" >&2
@@ -58,19 +76,18 @@ fi
 show compiling swift build "${flags[@]}" --product geobucket
 say "built in $SECONDS s"
 geobucket=$programs/geobucket
-folder=.build/sample
 
-# A service that an earlier run left behind would keep the port and hold the old store.
+# A service that an earlier run left behind holds the port and the store.
 if [ -f "$folder/pid" ] && kill "$(cat "$folder/pid")" 2>/dev/null; then
     for _ in $(seq 100); do kill -0 "$(cat "$folder/pid")" 2>/dev/null || break; sleep 0.1; done
 fi
-rm -rf "$folder"
+[ -z "$is_fresh" ] || rm -rf "$folder"
 mkdir -p "$folder"
 
 # start LINES WEB: starts on these addresses; tells by its status whether the service came up.
 start() {
     nohup "$geobucket" serve --listen "$1" --web "$2" --store "$folder/geobucket.sqlite" \
-        >"$folder/ready" 2>"$folder/log" </dev/null &
+        >"$folder/ready" 2>>"$folder/log" </dev/null &
     pid=$!
     for _ in $(seq 100); do
         if grep -q '^geobucket ready on ' "$folder/ready"; then return 0; fi
@@ -81,14 +98,15 @@ start() {
 }
 
 if ! start 127.0.0.1:4362 127.0.0.1:4364 && ! start 127.0.0.1:0 127.0.0.1:0; then
-    cat "$folder/log" >&2
+    tail -n 20 "$folder/log" >&2
     exit 1
 fi
 echo "$pid" >"$folder/pid"
 address=$(sed -n 's/^geobucket ready on //p' "$folder/ready")
 web=$(sed -n 's/^geobucket web on //p' "$folder/ready")
 
-"$geobucket" load Data/airports-main.ndjson.gz --bucket airports --server "$address"
+"$geobucket" call bucket.list --server "$address" | grep -q '"bucket":"airports"' ||
+    "$geobucket" load Data/airports-main.ndjson.gz --bucket airports --server "$address"
 
 cat <<TXT
 

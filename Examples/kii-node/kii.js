@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // A client of Kii's REST interface, without packages: kii.js URL APP [KEY] [TOKEN].
 "use strict";
+const crypto = require("crypto");
 const http = require("http");
 const https = require("https");
 
@@ -145,7 +146,8 @@ async function refusal(body) {
 
 async function main(url, app, key, token) {
   const kii = new Kii(url, app, key, token);
-  const shops = kii.bucket("shops");
+  // A bucket that nobody has, because the end deletes it.
+  const shops = kii.bucket(`example-${crypto.randomUUID()}`);
   const tower = await shops.create({ name: "Tower", open: true, at: point(35.6586, 139.7454) }, "shop");
   const station = { name: "Station", open: true, at: point(35.6812, 139.7671) };
   await shops.object("station").replace(station, { onlyNew: true });
@@ -169,7 +171,7 @@ async function main(url, app, key, token) {
   await shops.object("station").delete();
   console.log("after a delete:", await refusal(() => shops.object("station").refresh()));
   if (token) {
-    const notes = kii.bucket("notes", "users/me");
+    const notes = kii.bucket(`example-${crypto.randomUUID()}`, "users/me");
     const note = await (await notes.create({ text: "mine" })).refresh();
     console.log(await kii.user(), "owns", note.fields.text, note.fields._owner);
     await notes.delete();

@@ -4,6 +4,7 @@ import http.client
 import json
 import sys
 import urllib.parse
+import uuid
 
 
 class KiiError(Exception):
@@ -133,7 +134,8 @@ def refusal(body):
 
 def main(url, app, key=None, token=None):
     kii = Kii(url, app, key, token)
-    shops = kii.bucket("shops")
+    # A bucket that nobody has, because the end deletes it.
+    shops = kii.bucket(f"example-{uuid.uuid4()}")
     tower = shops.create({"name": "Tower", "open": True, "at": point(35.6586, 139.7454)}, kind="shop")
     shops.object("station").replace({"name": "Station", "open": True, "at": point(35.6812, 139.7671)}, only_new=True)
     for n in range(5):
@@ -153,7 +155,7 @@ def main(url, app, key=None, token=None):
     shops.object("station").delete()
     print("after a delete:", refusal(lambda: shops.object("station").refresh()))
     if token:
-        notes = kii.bucket("notes", scope="users/me")
+        notes = kii.bucket(f"example-{uuid.uuid4()}", scope="users/me")
         note = notes.create({"text": "mine"}).refresh()
         print(kii.user(), "owns", note.fields["text"], note.fields["_owner"])
         notes.delete()
