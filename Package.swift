@@ -425,7 +425,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CGlibc", "geobucket", "Runtime", "JSONText", "Objects", "EmbeddedBackend",
+                "CGlibc", "geobucket", "Runtime", "JSONText", "Objects", "Wire", "EmbeddedBackend",
                 "GeoBucketClient",
                 "KiiCompatibility", "LoadTest", "Operations", "QueryServer", "StoreFinder",
                 "TestSupport",
