@@ -18,7 +18,7 @@ extension Writer {
         do throws(StoreFailure) {
             let session = try store.write { transaction in
                 let session = WriteSession(
-                    transaction: transaction, engine: engine, parser: parsers.first,
+                    transaction: transaction, engine: engine, parser: tools.first,
                     isAllSuperseded: deletesMany)
                 try session.apply(changes)
                 try transaction.set(SharedState.setting, to: shared.state.mark)

@@ -31,12 +31,13 @@ final class Writer: Sendable {
         }
     }
 
-    /// Parsers whose buffers have already grown.
+    /// Parsers whose buffers have already grown, and random numbers that are there.
     ///
     /// `@unchecked Sendable`: only the writer's thread uses them.
-    final class Parsers: @unchecked Sendable {
+    final class Tools: @unchecked Sendable {
         let first = JSONParser()
         let second = JSONParser()
+        var random = RandomBuffer()
     }
 
     let store: SQLiteStore
@@ -53,7 +54,7 @@ final class Writer: Sendable {
     let removals = Mutex(RowRemovals())
     /// Whether expired objects are being removed, turn by turn.
     let isRemovingExpired = Atomic(false)
-    let parsers = Parsers()
+    let tools = Tools()
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
     private let committed = Atomic(0)
@@ -321,7 +322,7 @@ final class Writer: Sendable {
         _ body: (WriteEvaluator<WriteSession>, WriteSession) throws -> Result
     ) throws(StoreFailure) -> Result {
         let time = clock.milliseconds()
-        let parser = parsers.first
+        let parser = tools.first
         var done: Result?
         do throws(StoreFailure) {
             let (session, written, changes) = try store.write { transaction in
@@ -331,11 +332,8 @@ final class Writer: Sendable {
                     isAllSuperseded: isAllSuperseded, upstream: upstream, requests: shared)
                 let evaluator = WriteEvaluator(
                     on: session, at: time, limits: limits, parser: parser,
-                    secondParser: parsers.second
-                ) {
-                    var random = SystemRandomNumberGenerator()
-                    return ObjectID.new(at: $0, from: &random)
-                }
+                    secondParser: tools.second
+                ) { [tools] in ObjectID.new(at: $0, from: &tools.random) }
                 done = try body(evaluator, session)
                 try session.storePlaces()
                 return (session, clock.now, try commit(transaction, to: shared))

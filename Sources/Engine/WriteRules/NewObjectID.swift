@@ -14,14 +14,22 @@ extension ObjectID {
         let random: UInt64 = source.next()
         let high = UInt64(milliseconds) << 16 | 0x7000 | random & 0x0FFF
         let low: UInt64 = source.next() >> 2 | 1 << 63
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(36)
-        for position in 0..<32 {
-            if [8, 12, 16, 20].contains(position) { text.append(UInt8(ascii: "-")) }
-            let word = position < 16 ? high : low
-            text.append(digits[Int((word >> UInt64(60 - 4 * (position % 16))) & 15)])
-        }
-        return ObjectID(trusted: String(decoding: text, as: UTF8.self))
+        return ObjectID(
+            trusted: String(unsafeUninitializedCapacity: 36) { text in
+                var end = 0
+                for position in 0..<32 {
+                    switch position {
+                    case 8, 12, 16, 20:
+                        text[end] = UInt8(ascii: "-")
+                        end += 1
+                    default: break
+                    }
+                    let word = position < 16 ? high : low
+                    let digit = UInt8((word >> UInt64(60 - 4 * (position % 16))) & 15)
+                    text[end] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+                    end += 1
+                }
+                return end
+            })
     }
 }
