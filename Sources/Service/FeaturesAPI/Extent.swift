@@ -1,20 +1,52 @@
 import Geodesy
 import JSONText
 import Objects
+import QueryLanguage
+import Synchronization
 import WebExchange
 import Wire
+
+/// The extents of collections at the last state at which somebody asked for them.
+final class ExtentCache: Sendable {
+    typealias Known = (state: String, extent: JSONValue?)
+
+    /// What all may take; above it all are forgotten.
+    private static let maximumBytes = 8 * 1_048_576
+
+    private let kept = Mutex((extents: [CollectionName: Known](), bytes: 0))
+
+    subscript(name: CollectionName) -> Known? { kept.withLock { $0.extents[name] } }
+
+    func keep(_ known: Known, of name: CollectionName) {
+        // An extent's own memory does not depend on the names, which are a client's choice.
+        let bytes = 1_024 + name.bucket.text.utf8.count + (name.field?.utf8.count ?? 0)
+        kept.withLock { kept in
+            if kept.extents[name] == nil { kept.bytes += bytes }
+            if kept.bytes > Self.maximumBytes { kept = ([:], bytes) }
+            kept.extents[name] = known
+        }
+    }
+}
 
 /// Where the points of a collection are.
 extension FeatureExchange {
     /// The collection's extent: a box that has every point, and reaches beyond them by a few
     /// hundredths of its size at most, from counts by the cells of a grid; nil if there are none.
     ///
-    /// - Complexity: a look at the index for each of about five levels.
+    /// - Complexity: a look at the index for each of about five levels; next to nothing if the objects are
+    ///   those that were there when it was asked for before.
     func extent(of bucket: BucketName, _ field: FieldPath) async throws(WebFailure) -> JSONValue? {
+        let name = CollectionName(bucket, field: field)
+        let known = site.extents[name]
         // So many halvings of a side leave no more cells than one answer may have.
         let cells = site.operations.limits.clusterCells
         var level = min(8, (Int.bitWidth - cells.leadingZeroBitCount - 1) / 2)
-        guard var window = try await window(of: bucket, field, level: level, in: nil) else {
+        let first = try await clusters(
+            of: bucket, field, level: level, in: nil, unless: known?.state ?? "")
+        if first.clusters == nil, let known { return known.extent }
+        let state = first.state ?? ""
+        guard var window = Self.window(around: first) else {
+            site.extents.keep((state, nil), of: name)
             return nil
         }
         while level < WorldGrid.finestLevel {
@@ -24,62 +56,69 @@ extension FeatureExchange {
                 (rows << (finer + 1 - level)) * (columns << (finer + 1 - level)) <= cells
             { finer += 1 }
             guard finer > level,
-                let next = try await self.window(of: bucket, field, level: finer, in: window)
+                let next = Self.window(
+                    around: try await clusters(of: bucket, field, level: finer, in: window))
             else { break }
             (level, window) = (finer, next)
         }
         let box = window.enclosingBox
         let sides = [box.west, box.south, box.east, box.north].map { JSONValue.double($0) }
-        return .object([
+        let extent = JSONValue.object([
             "spatial": .object([
                 "bbox": .array([.array(sides)]), "crs": .string(ItemsQuery.crs84),
             ])
         ])
+        site.extents.keep((state, extent), of: name)
+        return extent
     }
 
-    /// The rows and columns of a level between the outermost cells that have points.
-    private func window(
-        of bucket: BucketName, _ field: FieldPath, level: Int, in outer: GridWindow?
-    ) async throws(WebFailure) -> GridWindow? {
-        let answer = try await call(.clusters) { writer in
-            writer.raw("{")
-            writer.key("bucket")
-            writer.string(bucket.text)
-            writer.key("field")
-            writer.string(field.utf8)
-            writer.key("zoom")
-            writer.integer(max(0, level - 8))
-            writer.key("bits")
-            writer.integer(min(level, 8))
-            if let outer {
-                let box = outer.enclosingBox
-                writer.key("box")
-                writer.raw("{\"sw\":")
-                writer.point(latitude: box.south, longitude: box.west)
-                writer.key("ne")
-                writer.point(latitude: box.north, longitude: box.east)
-                writer.raw("}")
-            }
-            writer.key("fields")
-            writer.raw("[]}")
+    /// The cells of a level that have points.
+    ///
+    /// - Parameter state: if that is the bucket's state, there is no more in the answer.
+    private func clusters(
+        of bucket: BucketName, _ field: FieldPath, level: Int, in outer: GridWindow?,
+        unless state: String? = nil
+    ) async throws(WebFailure) -> ClusterAnswer {
+        var writer = JSONWriter()
+        writer.raw("{\"bucket\":")
+        writer.string(bucket.text)
+        writer.key("field")
+        writer.string(field.utf8)
+        writer.key("zoom")
+        writer.integer(max(0, level - 8))
+        writer.key("bits")
+        writer.integer(min(level, 8))
+        if let outer {
+            let box = outer.enclosingBox
+            writer.key("box")
+            writer.raw("{\"sw\":")
+            writer.point(latitude: box.south, longitude: box.west)
+            writer.key("ne")
+            writer.point(latitude: box.north, longitude: box.east)
+            writer.raw("}")
         }
-        let cells = try reading(answer) { view in
-            (view["clusters"].map { Array($0.elements) } ?? []).compactMap {
-                Self.cell($0["cell"]?.string ?? "")
-            }
+        if let state {
+            writer.key("ifState")
+            writer.string(state)
         }
+        writer.raw(",\"fields\":[]}")
+        do throws(RPCFailure) {
+            return try await site.operations.clusters(writer.bytes, from: caller)
+        } catch {
+            throw WebFailure(error)
+        }
+    }
+
+    /// The rows and columns between the outermost cells of an answer; nil if it has none.
+    private static func window(around answer: ClusterAnswer) -> GridWindow? {
+        let cells = (answer.clusters ?? []).map(\.cell)
         let (columns, rows) = (cells.map(\.column), cells.map(\.row))
         guard let west = columns.min(), let east = columns.max(), let north = rows.min(),
             let south = rows.max()
         else { return nil }
         return GridWindow(
-            level: level, meeting: Self.box(from: (west, north), to: (east, south), level))
-    }
-
-    /// The cell of `9/454/201`.
-    private static func cell(_ text: String) -> GridCell? {
-        let parts = text.split(separator: "/").compactMap { UInt32($0) }
-        return parts.count == 3 ? GridCell(column: parts[1], row: parts[2]) : nil
+            level: answer.level,
+            meeting: box(from: (west, north), to: (east, south), answer.level))
     }
 
     /// A box between the middles of two cells.

@@ -15,6 +15,7 @@ public struct FeaturesSite: Sendable {
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int64
     let catalog = Catalog()
+    let extents = ExtentCache()
 
     /// Answers with the operations of a service.
     ///
