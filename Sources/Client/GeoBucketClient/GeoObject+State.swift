@@ -36,8 +36,13 @@ extension GeoObject {
 }
 
 extension GeoObject.State {
-    /// The same fields, of the object that operations before have made it.
-    package func after(_ present: GeoObject.State) -> GeoObject.State {
+    /// The same fields, of the object that other operations have made it since.
+    ///
+    /// - Parameter withVersion: whether its version is taken over; that of a new object always is.
+    package func after(
+        _ present: GeoObject.State, withVersion: Bool
+    ) -> GeoObject.State {
+        guard id == nil || withVersion else { return self }
         var copy = self
         (copy.id, copy.version) = (present.id, present.version)
         (copy.created, copy.modified) = (present.created, present.modified)

@@ -27,8 +27,8 @@ extension GeoObject {
         with block: @escaping ObjectBlock
     ) {
         let copy = copy
-        run(isolation, block) { isLater in
-            try await self.save(isLater ? copy.after(self.copy) : copy, forced: forced)
+        run(isolation, block, isSave: true) { turn in
+            try await self.save(turn.object(copy, now: self.copy), forced: forced)
         }
     }
 
@@ -41,8 +41,8 @@ extension GeoObject {
         with block: @escaping ObjectBlock
     ) {
         let copy = copy
-        run(isolation, block) { isLater in
-            try await self.saveAllFields(isLater ? copy.after(self.copy) : copy, forced: forced)
+        run(isolation, block, isSave: true) { turn in
+            try await self.saveAllFields(turn.object(copy, now: self.copy), forced: forced)
         }
     }
 
@@ -56,16 +56,16 @@ extension GeoObject {
         isolation: isolated (any Actor)? = #isolation, _ block: @escaping ObjectBlock
     ) { run(isolation, block) { _ in try await self.delete() } }
 
-    /// - Parameter body: is told whether another operation was under way at the call.
+    /// - Parameter isSave: whether it saves the object.
     private func run(
-        _ isolation: isolated (any Actor)?, _ block: @escaping ObjectBlock,
-        _ body: @escaping @Sendable (_ isLater: Bool) async throws -> Void
+        _ isolation: isolated (any Actor)?, _ block: @escaping ObjectBlock, isSave: Bool = false,
+        _ body: @escaping @Sendable (Turn) async throws -> Void
     ) {
-        let turn = Turn(of: self)
+        let turn = Turn(of: self, isSave: isSave)
         let operation: @Sendable () async throws -> Void = {
             await turn.begin()
             defer { turn.finish() }
-            try await body(turn.isLater)
+            try await body(turn)
         }
         start(isolation, operation) { result in block(self, result.failure) }
     }
