@@ -224,9 +224,8 @@ final class WriteSession: TransactionState {
         for object in changes.objects { try apply(object) }
         let placed = changes.buckets.map(\.name) + nextSnapshot.places.map(\.bucket)
         for bucket in Set(placed) {
-            if let place = try number(of: bucket).flatMap(transaction.place) {
-                nextSnapshot.setPlace(of: bucket, to: place)
-            }
+            guard let number = try number(of: bucket) else { continue }
+            nextSnapshot.setPlace(of: bucket, to: try transaction.place(of: number))
         }
         transaction.advance(to: changes.change)
     }

@@ -169,11 +169,6 @@ struct BucketState: Sendable {
         }
     }
 
-    /// Takes over the place that whoever wrote the bucket has elected, if any object has that field.
-    mutating func setPlace(_ elected: FieldPath) {
-        if fields[elected] != nil { place = elected }
-    }
-
     /// Sets the points that a slot's object has at a field path, of which there is at least one.
     private mutating func set(
         _ points: ArraySlice<FieldPoint>, in field: FieldPath, for slot: Slot

@@ -105,12 +105,13 @@ public final class NextSnapshot {
         changed.compactMap { name in state(of: name).map { (name, $0.place) } }
     }
 
-    /// Takes over the place of a bucket that whoever wrote its objects has elected, if any object has
-    /// that field.
-    public func setPlace(of bucket: BucketName, to elected: FieldPath) {
+    /// Takes over the place of a bucket that whoever wrote its objects has elected; with nil, nobody has,
+    /// and the place is the one of a bucket that is loaded.
+    public func setPlace(of bucket: BucketName, to elected: FieldPath?) {
         let isNew = modify(bucket) { state in
-            defer { state.setPlace(elected) }
-            return state.place != elected
+            let former = state.place
+            state.electPlace(after: elected)
+            return state.place != former
         }
         if isNew { changed.insert(bucket) }
     }

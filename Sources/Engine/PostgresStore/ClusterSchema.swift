@@ -15,7 +15,7 @@ enum ClusterSchema {
     ///   and as long as any transaction in the database is open, every look has to pass all of them.
     /// - `object`, `geo_field` and `request` are as in the embedded store.
     /// - `tombstone` has a row without an id, and creation 0, for each deleted bucket.
-    /// - `bucket.change` is a change of the transaction that created the bucket or changed its place,
+    /// - `bucket.changed` is a change of the transaction that created the bucket or changed its place,
     ///   and `geo_field.change` one of the transaction that added the path.
     /// - `batch` has the transactions that led to the states of the last hour, so that a node finds
     ///   out whether its state is one of them, and whether a transaction was done whose answer it has
@@ -98,7 +98,11 @@ enum ClusterSchema {
         ALTER TABLE head DROP COLUMN change;
         CLUSTER head USING head_pkey;
         """,
-        "ALTER TABLE bucket ADD COLUMN place text",
+        // Statements of programs that do not know places fail from here on.
+        """
+        ALTER TABLE bucket ADD COLUMN place text;
+        ALTER TABLE bucket RENAME COLUMN change TO changed;
+        """,
     ]
 
     /// Creates or migrates the tables, unless they are as this program needs them.

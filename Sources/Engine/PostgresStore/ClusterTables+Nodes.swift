@@ -1,4 +1,5 @@
 import BackendContract
+import ObjectStore
 import Objects
 
 /// The nodes that hold a part of the buckets.
@@ -75,10 +76,10 @@ extension ClusterTables {
 
     // MARK: Buckets
 
-    /// The names of all buckets.
-    public func bucketNames() throws(PostgresFailure) -> [BucketName] {
-        let rows = try run([PostgresStatement("SELECT name FROM bucket")])[0]
-        return (0..<rows.count).map { BucketName(trusted: rows.text($0, 0)) }
+    /// All buckets.
+    public func buckets() throws(PostgresFailure) -> [StoreChanges.Bucket] {
+        let rows = try run([PostgresStatement("SELECT \(Self.bucketColumns) FROM bucket")])[0]
+        return (0..<rows.count).map { Self.bucket(rows, $0) }
     }
 
     /// The names of the buckets of a scope.

@@ -190,7 +190,7 @@ extension ClusterTables {
         let change = PostgresParameter.int(change.map { Int64($0) } ?? -1)
         return [
             PostgresStatement(
-                "SELECT \(bucketColumns) FROM bucket WHERE change > $1 LIMIT $2", change, rows),
+                "SELECT \(bucketColumns) FROM bucket WHERE changed > $1 LIMIT $2", change, rows),
             PostgresStatement(
                 "SELECT number, path, change FROM geo_field WHERE change > $1 LIMIT $2", change,
                 rows),
@@ -250,7 +250,7 @@ extension ClusterTables {
         }
     }
 
-    static let bucketColumns = "name, change, place"
+    static let bucketColumns = "name, changed, place"
 
     /// The bucket in a row that begins with `bucketColumns`.
     static func bucket(_ rows: PostgresRows, _ row: Int) -> StoreChanges.Bucket {

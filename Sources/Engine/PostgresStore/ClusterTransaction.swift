@@ -194,8 +194,8 @@ public final class ClusterTransaction {
         changes.buckets.map {
             PostgresStatement(
                 """
-                INSERT INTO bucket (name, change, place) VALUES ($1, $2, $3)
-                ON CONFLICT (name) DO UPDATE SET change = excluded.change, place = excluded.place
+                INSERT INTO bucket (name, changed, place) VALUES ($1, $2, $3)
+                ON CONFLICT (name) DO UPDATE SET changed = excluded.changed, place = excluded.place
                 """, .text($0.name.text), .int(Int64($0.change)), .text($0.place?.text))
         }
             + changes.fields.map {

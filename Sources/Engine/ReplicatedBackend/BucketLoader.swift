@@ -26,7 +26,7 @@ final class BucketLoader: @unchecked Sendable {
     private let logger: Logger
     private let diverged: @Sendable (Divergence) -> Void
     private let thread = WorkThread("buckets", .background)
-    private let isStopped = Atomic(false)
+    private let interrupt = Interrupt()
     /// Whether a look is about to begin.
     private let isLookDue = Atomic(false)
     private var tables: ClusterTables?
@@ -73,12 +73,12 @@ final class BucketLoader: @unchecked Sendable {
 
     /// Returns when nothing is loaded or removed any more, and ends the connection.
     func stop() {
-        isStopped.store(true, ordering: .relaxed)
+        interrupt.raise()
         thread.sync { tables = nil }
     }
 
     private func attempt(_ body: () throws -> Void) {
-        guard !isStopped.load(ordering: .relaxed) else { return }
+        guard !interrupt.isRaised else { return }
         do {
             try body()
             note(nil)
@@ -93,7 +93,7 @@ final class BucketLoader: @unchecked Sendable {
         let version = membership.version
         guard version != revised else { return }
         let view = membership.view
-        let names = try connector.connected(&tables).bucketNames()
+        let names = try connector.connected(&tables).buckets().map(\.name)
         held.revise { membership.isOwn($0, in: view) }
         for name in names + membership.pinned where membership.isOwn(name, in: view) {
             _ = held.want(name)
@@ -109,7 +109,7 @@ final class BucketLoader: @unchecked Sendable {
     // MARK: In
 
     private func loadWanted() throws {
-        while !isStopped.load(ordering: .relaxed) {
+        while !interrupt.isRaised {
             noteLoading()
             // Whether the next one fits is known when this one is there.
             let names = held.takeWanted(
@@ -120,7 +120,7 @@ final class BucketLoader: @unchecked Sendable {
                 if !fitting.isEmpty { try load(fitting) }
             } catch {
                 // After a stop the next start removes what there is.
-                guard !isStopped.load(ordering: .relaxed) else { return }
+                guard !interrupt.isRaised else { return }
                 for name in names where !held.holds(name) { try? backend.remove(name) }
                 held.failed(names)
                 throw error
@@ -134,7 +134,7 @@ final class BucketLoader: @unchecked Sendable {
         for name in names { try backend.remove(name) }
         try backend.remember(NodeCache.list(names), as: NodeCache.incomplete)
         let copied = try tables.copy(only: names, atOnce: Self.objectsAtOnce) { part in
-            guard !isStopped.load(ordering: .relaxed) else { throw Stopped() }
+            guard !interrupt.isRaised else { throw Stopped() }
             if case .changes(let piece) = part { try backend.add(piece) }
         }
         try tables.release()
@@ -149,26 +149,52 @@ final class BucketLoader: @unchecked Sendable {
     private struct Stopped: Error {}
 
     /// Takes over what was written to the copied buckets meanwhile, until it is so little that the
-    /// writer can wait for the rest.
+    /// writer can wait for the rest, or does not become less.
     ///
     /// - Returns: the state that the buckets have then.
     private func catchUp(
         _ names: [BucketName], _ copied: ClusterTables.Tail, _ tables: ClusterTables
     ) throws -> ClusterTables.Tail {
         let joining = Set(names)
-        var reached = copied
+        var (reached, most) = (copied, Int.max)
         while true {
             let state = reached.shared.state
             let filter = ChangeFilter(
                 isWanted: { joining.contains($0) && $1 > state.change }, passed: { _ in })
             guard try tables.tail(after: state.change, reached.batch, filter).isTooLong
             else { return reached }
-            guard !isStopped.load(ordering: .relaxed) else { throw Stopped() }
-            let tail = try tables.longTail(after: state.change, reached.batch, filter)
+            let tail = try tables.longTail(
+                after: state.change, reached.batch, filter, unless: interrupt)
             // A history that has ended is found when the buckets join.
             guard tail.divergence(from: state) == nil else { return reached }
-            try backend.add(tail.changes)
+            let changes = tail.changes
+            try add(changes)
             reached = tail
+            let count = changes.objects.count + changes.tombstones.count
+            guard count > Self.objectsAtOnce, count <= most / 2 else { return reached }
+            most = count
+        }
+    }
+
+    /// Adds changes piece by piece.
+    private func add(_ changes: StoreChanges) throws {
+        var names = changes
+        (names.tombstones, names.objects) = ([], [])
+        let none = StoreChanges(after: changes.change)
+        func add(_ piece: StoreChanges) throws {
+            guard !interrupt.isRaised else { throw Stopped() }
+            try backend.add(piece)
+        }
+        for piece in changes.tombstones.pieces(of: Self.objectsAtOnce) {
+            var part = none
+            part.tombstones = Array(piece)
+            try add(part)
+        }
+        if !names.isEmpty { try add(names) }
+        for piece in changes.objects.pieces(of: Self.objectsAtOnce) {
+            var part = none
+            part.objects = Array(piece)
+            try add(part)
         }
     }
 
@@ -234,7 +260,7 @@ final class BucketLoader: @unchecked Sendable {
         trim()
         let grace = Duration.milliseconds(2 * connector.limits.nodeTimeoutMilliseconds)
         for bucket in held.leaving(for: grace) where membership.isSettled(bucket) {
-            guard !isStopped.load(ordering: .relaxed) else { return }
+            guard !interrupt.isRaised else { return }
             try backend.remember(NodeCache.list([bucket]), as: NodeCache.incomplete)
             try steps.alone {
                 try backend.remove(bucket) {
@@ -266,6 +292,15 @@ final class BucketLoader: @unchecked Sendable {
             logger.warning("buckets are not loaded for now", metadata: ["reason": "\(failure)"])
         } else {
             logger.notice("buckets are loaded again")
+        }
+    }
+}
+
+extension Array {
+    /// Slices of at most so many elements, in order.
+    fileprivate func pieces(of count: Int) -> [ArraySlice<Element>] {
+        stride(from: 0, to: self.count, by: count).map {
+            self[$0..<Swift.min($0 + count, self.count)]
         }
     }
 }

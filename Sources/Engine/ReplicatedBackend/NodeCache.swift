@@ -105,12 +105,28 @@ struct NodeCache {
             return (nil, "it has only some of the buckets")
         }
         try complete(store)
+        try addPlaces(store, tables)
         let buckets = try store.scan { $0.buckets }
         let isFar = try Self.isFar(
             from: head.change, at: change, tables, share.map { _ in buckets },
             // A new copy is loaded faster than so many changes are applied.
             copied: { try store.scan { try $0.objectCount() } / 2 })
         return isFar ? (nil, Divergence.distance.description) : ((state, buckets), "")
+    }
+
+    /// Adds the places that a copy lacks because an earlier program made it.
+    private func addPlaces(_ store: SQLiteStore, _ tables: ClusterTables) throws {
+        let unplaced = try store.scan { scan in
+            Set(zip(scan.buckets, scan.places).filter { $0.1 == nil }.map(\.0))
+        }
+        guard !unplaced.isEmpty else { return }
+        let present = try tables.buckets().filter { $0.place != nil && unplaced.contains($0.name) }
+        try store.write { transaction in
+            for bucket in present {
+                guard let number = try transaction.bucket(bucket.name) else { continue }
+                try transaction.setPlace(of: number, named: bucket.name, to: bucket.place)
+            }
+        }
     }
 
     /// Whether a copy lacks so much that a new one takes less: that goes to the file piece by
@@ -210,7 +226,7 @@ struct NodeCache {
         if let machine = Self.presentMachine { try store.set(Self.machine, to: machine) }
         if let share { try store.set(Self.identity, to: share.id.bytes) }
         var count = 0
-        let names = try share.map { try tables.bucketNames().filter($0.isWanted) }
+        let names = try share.map { try tables.buckets().map(\.name).filter($0.isWanted) }
         let tail = try tables.copy(only: names) { part in
             try store.write { try $0.add(part) }
             count += part.objects

@@ -134,7 +134,7 @@ import WriteRules
                     SELECT 'r' || n, 1, '', '' FROM generate_series(1, 20000) AS n
                     """,
                     """
-                    INSERT INTO bucket (name, change) SELECT 'b' || n, 1
+                    INSERT INTO bucket (name, changed) SELECT 'b' || n, 1
                     FROM generate_series(1, 20000) AS n
                     """,
                     "SET plan_cache_mode = force_generic_plan",
