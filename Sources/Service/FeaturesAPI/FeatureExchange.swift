@@ -2,7 +2,6 @@ import HTTPTypes
 import JSONText
 import Objects
 import Operations
-import Synchronization
 import WebExchange
 import Wire
 
@@ -14,7 +13,6 @@ struct FeatureExchange: Sendable {
     let route: Route
     /// What stands in the path's places: `collectionId`, `featureId`.
     let arguments: [String: String]
-    private let retries = RetryBudget()
 
     init(
         site: FeaturesSite, request: WebRequest, caller: Caller, route: Route,
@@ -63,28 +61,17 @@ struct FeatureExchange: Sendable {
 
     /// Calls a method of the protocol.
     ///
-    /// The first call of a request may be refused because there were too many. Later ones wait until
-    /// they may be repeated, since half of an answer is of no use.
-    ///
     /// - Parameter params: writes the params, with their braces.
     func call(
         _ method: MethodName, _ params: (inout JSONWriter) -> Void
     ) async throws(WebFailure) -> [UInt8] {
         var writer = JSONWriter()
         params(&writer)
-        let text = writer.bytes
-        let mayWait = retries.begins()
-        for _ in 0..<RetryBudget.attempts {
-            do throws(RPCFailure) {
-                return try await site.operations.call(method, text, from: caller)
-            } catch {
-                guard mayWait, error.errorCode == ServiceFailure.Reason.tooManyRequests.rawValue,
-                    let milliseconds = error.retryAfterMilliseconds,
-                    (try? await Task.sleep(for: .milliseconds(milliseconds))) != nil
-                else { throw WebFailure(error) }
-            }
+        do throws(RPCFailure) {
+            return try await site.operations.call(method, writer.bytes, from: caller)
+        } catch {
+            throw WebFailure(error)
         }
-        throw WebFailure(ServiceFailure(.tooManyRequests, "too many requests"))
     }
 
     /// Reads the JSON that a method answered.
@@ -106,16 +93,6 @@ struct FeatureExchange: Sendable {
         return accept.contains("application/json") && !accept.contains(type)
             && !accept.contains("*/*")
     }
-}
-
-/// Whether the calls of a request may wait for their turn.
-private final class RetryBudget: Sendable {
-    /// So often a call is tried.
-    static let attempts = 20
-    private let hasBegun = Atomic(false)
-
-    /// Notes a call; whether it is a later one.
-    func begins() -> Bool { hasBegun.exchange(true, ordering: .relaxed) }
 }
 
 extension JSONValue {

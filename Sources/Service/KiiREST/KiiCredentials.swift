@@ -18,15 +18,16 @@ struct KiiCredentials {
     func caller(of request: WebRequest) throws(KiiFailure) -> Caller {
         let authorization = Authorization(request.headers[.authorization])
         let key = try key(in: request.headers, authorization)
-        var bearer: Caller?
-        if case .bearer(let token) = authorization { bearer = try caller(token, request) }
-        if let bearer, bearer.isLoggedIn { return bearer }
+        var headers: HTTPFields = [:]
+        if case .bearer(let token) = authorization { headers[.authorization] = "Bearer \(token)" }
+        let bearer = try caller(request, headers)
+        if bearer.isLoggedIn { return bearer }
         guard key != nil || settings.key == nil else {
             throw KiiFailure(
                 .unauthorized, "send the application's id and key: X-Kii-AppID and X-Kii-AppKey")
         }
         let caller = Caller(address: request.address, anonymous: settings.anonymous)
-        if let bearer { caller.shareLogin(of: bearer) }
+        caller.shareLogin(of: bearer)
         return caller
     }
 
@@ -48,14 +49,15 @@ struct KiiCredentials {
         return key
     }
 
-    /// The caller that a token belongs to, who has not logged in where the service has no tokens.
+    /// The caller of a request with no other headers than these, which counts it: the bearer of a token,
+    /// who has not logged in where the service has no tokens, or nobody.
     private func caller(
-        _ token: String, _ request: WebRequest
+        _ request: WebRequest, _ headers: HTTPFields
     ) throws(KiiFailure) -> Caller {
         // A session's cookie is none of Kii's credentials.
         let bare = WebRequest(
-            request.method, request.target, headers: [.authorization: "Bearer \(token)"],
-            address: request.address, base: request.base)
+            request.method, request.target, headers: headers, address: request.address,
+            base: request.base)
         do throws(WebFailure) {
             return try operations.caller(of: bare)
         } catch {

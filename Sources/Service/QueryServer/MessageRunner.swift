@@ -69,13 +69,14 @@ package struct MessageRunner: Sendable {
         }
     }
 
-    /// Calls a method.
+    /// Calls a method for a request that has been counted, whatever it calls.
     ///
     /// - Parameter params: a JSON object.
     /// - Returns: the JSON of the result.
     package func call(
         _ method: MethodName, _ params: [UInt8], from caller: Caller
     ) async throws(RPCFailure) -> [UInt8] {
+        caller.checkIn()
         guard
             case .request(let request) = await parse(
                 message(method, params), isElement: true, caller)
@@ -83,13 +84,14 @@ package struct MessageRunner: Sendable {
         return try Self.result(in: await run(request, caller) ?? [])
     }
 
-    /// Calls `bucket.clusters`.
+    /// Calls `bucket.clusters` for a request that has been counted.
     ///
     /// - Parameter params: a JSON object.
     /// - Returns: the result, which only another node's is read from JSON.
     package func clusters(
         _ params: [UInt8], from caller: Caller
     ) async throws(RPCFailure) -> ClusterAnswer {
+        caller.checkIn()
         guard
             case .request(let request) = await parse(
                 message(.clusters, params), isElement: true, caller)

@@ -111,7 +111,8 @@ extension RPCFailure {
     ///
     /// - Parameter advice: what a client has to do that has not logged in.
     public func message(forLogin advice: String) -> String {
-        message.replacing("log in first, with auth.login", with: "log in first")
+        guard errorCode == ServiceFailure.Reason.unauthorized.rawValue else { return message }
+        return message.replacing("log in first, with auth.login", with: "log in first")
             .replacing("log in first", with: "log in first: \(advice)")
     }
 }

@@ -9,8 +9,9 @@ public protocol WebOperations: Sendable {
     /// The limits for requests.
     var limits: Limits { get }
 
-    /// Calls a method as a request of the line protocol would, with admission, limits, counting,
-    /// and nodes that hold the bucket instead of this one. Costly reads run on the read threads; a
+    /// Calls a method as a request of the line protocol would, with permissions, limits, and nodes
+    /// that hold the bucket instead of this one. `caller(of:)` has counted the HTTP request, however
+    /// many methods it calls. Costly reads run on the read threads; a
     /// cancelled task ends its read, and so does a client that is gone.
     ///
     /// - Parameter params: a JSON object.

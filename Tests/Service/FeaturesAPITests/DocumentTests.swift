@@ -2,7 +2,6 @@ import HTTPTypes
 import JSONText
 import Objects
 import Operations
-import Synchronization
 import TestSupport
 import Testing
 import WebExchange
@@ -191,48 +190,6 @@ import Wire
                     await site.outcome("/ogc\(path)?f=json") == "400 INVALID_INPUT_DATA f",
                     "\(path)")
             }
-        }
-    }
-
-    /// Operations of a service that refuses every second request for a moment.
-    private final class Hurried: WebOperations {
-        private let operations: LineOperations
-        private let calls = Atomic(0)
-
-        init(_ operations: LineOperations) { self.operations = operations }
-
-        var limits: Limits { operations.limits }
-
-        func call(
-            _ method: MethodName, _ params: [UInt8], from caller: Caller
-        ) async throws(RPCFailure) -> [UInt8] {
-            let number = calls.add(1, ordering: .relaxed).oldValue
-            guard number.isMultiple(of: 2) else {
-                throw RPCFailure(
-                    ServiceFailure(.tooManyRequests, "later", retryAfterMilliseconds: 1))
-            }
-            return try await operations.call(method, params, from: caller)
-        }
-
-        func caller(of request: WebRequest) throws(WebFailure) -> Caller {
-            try operations.caller(of: request)
-        }
-    }
-
-    @Test func `An answer that has begun waits for its turn, one that has not is refused`()
-        async throws
-    {
-        var limits = Limits()
-        limits.pageObjects = 1
-        let bounds = limits
-        try await TestSite.with("shops", Self.shops, limits: limits) { _, service in
-            let site = TestSite(Hurried(LineOperations(service: service, limits: bounds)))
-            let ids = try await site.ids("/ogc/collections/shops/items")
-            #expect(ids == ["s1", "s2"])
-            // By now an odd number of calls was made or an even one; one of two is refused.
-            var outcomes: Set<String> = []
-            for _ in 0..<2 { outcomes.insert(await site.outcome("/ogc/collections/none/items")) }
-            #expect(outcomes.contains("429 TOO_MANY_REQUESTS -"))
         }
     }
 

@@ -126,6 +126,33 @@ import WebServer
         }
     }
 
+    @Test func `A request counts once, however many methods it calls`() async throws {
+        var limits = Limits()
+        limits.requestsPerSecond = 1
+        let clock = TestClock(0)
+        try await TestService.with(
+            limits: limits, web: Web.open, monotonic: clock
+        ) { service in
+            let port = service.webPort
+            func get(_ path: String) async throws -> Int {
+                clock.advance(1_000_000_000)
+                return try await Web.get(port, path).status
+            }
+            // Over the line, which counts too.
+            let point = #"{"_type":"point","lat":35.6,"lon":139.7}"#
+            try await service.call(
+                "object.put", #"{"bucket":"shops","id":"a1","object":{"at":\#(point)}}"#)
+            for path in [
+                "/ogc/collections/shops/items?limit=10", "/ogc/collections",
+                "/ogc/collections/shops",
+                "/ogc/collections/shops/schema", "/tiles/shops.json", "/tiles/shops/0/0/0.mvt",
+            ] {
+                #expect(try await get(path) == 200, "\(path)")
+                #expect(try await Web.get(port, path).status == 429, "\(path)")
+            }
+        }
+    }
+
     @Test func `A request has so many parameters, of which none is read before it is needed`()
         async throws
     {

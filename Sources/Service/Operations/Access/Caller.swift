@@ -52,8 +52,8 @@ public final class Caller: Sendable {
         if other.takeCheckIn() { checkIn() }
     }
 
-    /// Notes that the next request has been counted.
-    func checkIn() { hasCheckedIn.store(true, ordering: .relaxed) }
+    /// Notes that the next request has been counted, with one that it is a part of.
+    package func checkIn() { hasCheckedIn.store(true, ordering: .relaxed) }
 
     /// Whether the next request has been counted; the one behind it has not.
     func takeCheckIn() -> Bool { hasCheckedIn.exchange(false, ordering: .relaxed) }
