@@ -11,7 +11,8 @@ enum Console {
     /// Writes to standard error as it is.
     static func status(_ text: String) { try? write(Array(text.utf8), to: STDERR_FILENO) }
 
-    /// Writes to standard output, unbuffered.
+    /// Writes to standard output, unbuffered. Where nobody reads it any more, as behind `| head`, the
+    /// program ends.
     static func write(_ bytes: [UInt8]) throws { try write(bytes, to: STDOUT_FILENO) }
 
     static func write(_ text: String) throws { try write(Array(text.utf8)) }
@@ -21,6 +22,7 @@ enum Console {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress!, $0.count) }
             if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EPIPE, descriptor == STDOUT_FILENO { exit(0) }
             guard count > 0 else {
                 throw CommandFailure(
                     "the output cannot be written: \(String(cString: strerror(errno)))")

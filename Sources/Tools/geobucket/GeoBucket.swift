@@ -18,7 +18,8 @@ struct GeoBucket: AsyncParsableCommand {
         version: Operations.Service.version,
         subcommands: [
             Serve.self, Load.self, ImportArchive.self, QueryCommand.self, Count.self,
-            WatchCommand.self, Call.self, Export.self,
+            WatchCommand.self, GetCommand.self, PutCommand.self, PatchCommand.self,
+            DeleteCommand.self, BucketsCommand.self, DropCommand.self, Call.self, Export.self,
             Backup.self, Check.self, Migrate.self, ClusterCommand.self, TokenCommand.self,
             LoadTestCommand.self,
         ])

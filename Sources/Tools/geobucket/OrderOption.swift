@@ -17,6 +17,9 @@ extension ClauseOptions {
                 throw ValidationError(
                     "--order-by: \"\(part)\" is no field, field:asc or field:desc")
             }
+            if name == ClauseOptions.distanceName, reported.isEmpty {
+                throw ValidationError("--order-by \(name) needs --near")
+            }
             let distance = reported.first { name == $0 || name == "_calculated.\($0)" }
             return OrderKey(
                 distance.map { .distance(name: $0) } ?? .field(FieldPath(name)),
