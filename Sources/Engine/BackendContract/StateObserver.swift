@@ -23,6 +23,9 @@ public protocol StateStep: Sendable {
     ///   the change that deleted it.
     func forEachTouched(
         _ body: (BucketName, _ creation: ChangeNumber, _ deletion: ChangeNumber?) -> Void)
+
+    /// Calls `body` for every write of an object of a bucket that had GeoPoints then, in order.
+    func forEachPlaced(in bucket: BucketName, _ body: (ObjectID, [FieldPoint]) -> Void)
 }
 
 /// The history of changes that a store's states belong to.

@@ -83,6 +83,7 @@ extension Matcher {
         for center in topic.query.centers {
             buckets[center.bucket, default: WatchedBucket()]
                 .followers[center.id, default: []].append(group.number)
+            queue.follow(center.id, in: center.bucket, true)
         }
         for bucket in topic.buckets { noteExpiry(in: bucket) }
         arm()
@@ -104,6 +105,7 @@ extension Matcher {
             buckets[center.bucket]?.followers[center.id]?.removeAll { $0 == group.number }
             if buckets[center.bucket]?.followers[center.id]?.isEmpty == true {
                 buckets[center.bucket]?.followers[center.id] = nil
+                queue.follow(center.id, in: center.bucket, false)
             }
         }
         for bucket in topic.buckets {
@@ -159,7 +161,9 @@ extension Matcher {
     func group(_ number: UInt32) -> WatchGroup? { numbered[Int(number)] }
 
     /// The groups with a circle that follows one of the touched objects.
-    func followers(of touched: Touched, _ former: Moment, _ next: Moment) -> [WatchGroup] {
+    func followers(
+        of touched: Touched, _ places: FollowedPlaces, _ former: Moment, _ next: Moment
+    ) -> [WatchGroup] {
         var found: [UInt32: WatchGroup] = [:]
         for (bucket, creations) in touched {
             guard let followers = buckets[bucket]?.followers, !followers.isEmpty else { continue }
@@ -168,6 +172,10 @@ extension Matcher {
                 let object = new?.object(created: creation) ?? old?.object(created: creation)
                 guard let object else { continue }
                 for number in followers[object.id] ?? [] { found[number] = group(number) }
+            }
+            // An object may have come and gone.
+            for id in places.objects(in: bucket) {
+                for number in followers[id] ?? [] { found[number] = group(number) }
             }
         }
         return Array(found.values)

@@ -117,14 +117,15 @@ extension Matcher {
     ///
     /// - Returns: the groups whose circles have moved, by their numbers, and those of pairs.
     func followCenters(
-        _ touched: Touched, from former: Moment, to next: Moment, _ active: inout [WatchGroup]
+        _ touched: Touched, _ places: FollowedPlaces, from former: Moment, to next: Moment,
+        _ active: inout [WatchGroup]
     ) -> (sets: [UInt32: MovedGroup], pairs: [WatchGroup]) {
         var moved: [UInt32: MovedGroup] = [:]
         var pairs: [WatchGroup] = []
-        for group in followers(of: touched, former, next) {
+        for group in followers(of: touched, places, former, next) {
             let before = Former(
                 clause: group.isVoid ? nil : group.query.clause, rendering: group.rendering)
-            let (hasMoved, hasComeOrGone) = group.follow(next)
+            let (hasMoved, hasComeOrGone) = group.follow(next, places)
             if hasComeOrGone { tellWhetherCenterIsMissing(group) }
             guard hasMoved else { continue }
             reindex(group)

@@ -162,12 +162,12 @@ final class Matcher: @unchecked Sendable {
         let next = Moment(state: news.last ?? former.state, time: time)
         if news.isOverfull {
             moment = next
-            beginAgain(at: next, .slow)
+            beginAgain(at: next, .slow, news.places)
         } else {
             var touched = news.touched { buckets[$0] != nil }
             if time >= nextExpiry { addExpired(to: &touched, former, next) }
             moment = next
-            match(touched, from: former, to: next)
+            match(touched, news.places, from: former, to: next)
             for bucket in touched.keys { noteExpiry(in: bucket) }
         }
         matched.store(next.change, ordering: .releasing)
@@ -189,10 +189,12 @@ final class Matcher: @unchecked Sendable {
     }
 
     /// Lets every watch begin again.
-    private func beginAgain(at moment: Moment, _ reason: ResyncReason) {
+    private func beginAgain(
+        at moment: Moment, _ reason: ResyncReason, _ places: FollowedPlaces = FollowedPlaces()
+    ) {
         for bucket in buckets.keys { noteExpiry(in: bucket) }
         for group in Array(groups.values) {
-            let (hasMoved, hasComeOrGone) = group.follow(moment)
+            let (hasMoved, hasComeOrGone) = group.follow(moment, places)
             if hasComeOrGone { tellWhetherCenterIsMissing(group) }
             if hasMoved { reindex(group) }
             beginAgain(group, at: moment, reason)
@@ -233,9 +235,11 @@ final class Matcher: @unchecked Sendable {
 
     // MARK: Matching
 
-    private func match(_ touched: Touched, from former: Moment, to next: Moment) {
+    private func match(
+        _ touched: Touched, _ places: FollowedPlaces, from former: Moment, to next: Moment
+    ) {
         var active: [WatchGroup] = []
-        let (moved, movedPairs) = followCenters(touched, from: former, to: next, &active)
+        let (moved, movedPairs) = followCenters(touched, places, from: former, to: next, &active)
         for (bucket, creations) in touched {
             guard let watched = buckets[bucket] else { continue }
             matchedWrites.add(creations.count, ordering: .relaxed)

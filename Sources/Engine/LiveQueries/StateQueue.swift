@@ -20,6 +20,8 @@ final class StateQueue: StateObserver {
         var steps: [any StateStep] = []
         /// What was touched after these.
         var touched: Touched = [:]
+        /// Where followed objects were.
+        var places = FollowedPlaces()
         /// The number of objects that steps after the first few have touched.
         var touchedCount = 0
         /// Whether more was touched than the queue remembers.
@@ -31,6 +33,8 @@ final class StateQueue: StateObserver {
     }
 
     private let news = Mutex(News())
+    /// The objects whose places are noted.
+    private let followed = Mutex<[BucketName: Set<ObjectID>]>([:])
     private let wake: @Sendable () -> Void
     private let mostTouched: Int
     private let clock: ServiceClock
@@ -64,9 +68,11 @@ final class StateQueue: StateObserver {
     func follows(_ state: any PinnedState, after step: any StateStep) {
         // Those in between need not be held.
         var former: (any PinnedState)?
+        let followed = followed.withLock { $0 }
         add { news in
             former = news.last
             news.last = state
+            if !followed.isEmpty { news.places.note(step, of: followed) }
             if news.steps.count < Self.mostSteps {
                 news.steps.append(step)
             } else if !news.isOverfull {
@@ -80,6 +86,18 @@ final class StateQueue: StateObserver {
         }
         // What it alone refers to is freed outside the lock.
         withExtendedLifetime(former) {}
+    }
+
+    /// Begins to note the places of an object, or ends it.
+    func follow(_ id: ObjectID, in bucket: BucketName, _ isFollowed: Bool) {
+        followed.withLock { followed in
+            if isFollowed {
+                followed[bucket, default: []].insert(id)
+            } else {
+                followed[bucket]?.remove(id)
+                if followed[bucket]?.isEmpty == true { followed[bucket] = nil }
+            }
+        }
     }
 
     private func add(_ body: (inout News) -> Void) {
@@ -123,6 +141,9 @@ private struct MergedStep: StateStep {
             for (creation, deletion) in creations { body(bucket, creation, deletion) }
         }
     }
+
+    /// The queue has noted the places.
+    func forEachPlaced(in bucket: BucketName, _ body: (ObjectID, [FieldPoint]) -> Void) {}
 }
 
 extension StateQueue.News {

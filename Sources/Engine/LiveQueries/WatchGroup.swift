@@ -75,10 +75,13 @@ final class WatchGroup: @unchecked Sendable {
         prepare()
     }
 
-    /// Looks where the followed objects are.
+    /// Looks where the followed objects are; the last place of one that is nowhere counts.
     ///
+    /// - Parameter places: where they were between the last look and the moment.
     /// - Returns: whether a circle has moved, and whether a followed object has come or gone.
-    func follow(_ moment: Moment) -> (hasMoved: Bool, hasComeOrGone: Bool) {
+    func follow(
+        _ moment: Moment, _ places: FollowedPlaces = FollowedPlaces()
+    ) -> (hasMoved: Bool, hasComeOrGone: Bool) {
         let (formerPositions, formerlyMissing) = (positions, missing)
         for center in topic.query.centers {
             let object = moment.bucket(center.bucket)?.object(center.id)
@@ -87,6 +90,8 @@ final class WatchGroup: @unchecked Sendable {
                 missing.remove(center.ordinal)
             } else {
                 missing.insert(center.ordinal)
+                let last = places.place(of: center.id, at: center.field, in: center.bucket)
+                if let last { positions[center.ordinal] = last }
             }
         }
         let hasMoved = positions != formerPositions

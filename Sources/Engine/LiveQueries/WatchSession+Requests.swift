@@ -221,13 +221,14 @@ extension WatchSession {
         var (number, request) = try withWatch(name) { watch, _ in
             (watch.number, watch.topic.request)
         }
-        guard query.isRanking == request.query.isRanking else {
+        guard request.query.isRanking || !query.isRanking else {
             throw ServiceFailure(
-                .invalidInputData,
-                "a watch with a limit stays one, and so does a watch without; start another watch",
+                .invalidInputData, "a watch without a limit stays one; start another watch",
                 at: "bestEffortLimit")
         }
+        let limit = query.query.limit ?? request.query.query.limit
         request.query = query
+        request.query.query.limit = limit
         try request.check()
         let pin = try hub.pin(request.buckets)
         try hub.awaitState()

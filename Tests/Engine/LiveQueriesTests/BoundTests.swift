@@ -208,6 +208,8 @@ import Testing
         func forEachTouched(_ body: (BucketName, ChangeNumber, ChangeNumber?) -> Void) {
             body(bucket, object, deletion)
         }
+
+        func forEachPlaced(in bucket: BucketName, _ body: (ObjectID, [FieldPoint]) -> Void) {}
     }
 
     private static func follow(

@@ -20,6 +20,46 @@ import Testing
 }
 
 extension MovingCenterTests {
+    /// No state that is compared has the place.
+    @Test(arguments: ["delete", "replace", "create"], [false, true])
+    func `a place that was written and removed at once is the last`(end: String, ranked: Bool)
+        async throws
+    {
+        try await WatchWorld.with(limits: Limits()) { world in
+            func place(_ longitude: Double) -> String {
+                #"{"_type":"point","lat":0,"lon":\#(longitude)}"#
+            }
+            let others = BucketName(trusted: "others")
+            for number in 0..<10 {
+                try world.put("i\(number)", #"{"spots":\#(place(Double(number) / 100))}"#)
+            }
+            if end != "create" { try world.put("center", #"{"spots":\#(place(0))}"#, in: others) }
+            let client = WatchClient(world.hub, replyBytes: Limits().replyBytes)
+            let circle =
+                #"{"type":"geodistance","field":"spots","radius":10,"putDistanceInto":"d","center":"#
+                + #"{"_type":"object","bucket":"others","_id":"center","field":"spots"}}"#
+            let query =
+                ranked
+                ? #"{"clause":\#(circle),"orderBy":"_calculated.d"},"bestEffortLimit":3"#
+                : #"{"clause":\#(circle)}"#
+            let watch = try client.start(world.name, #"{"bucketQuery":\#(query)}"#).name
+            _ = try client.settle(watch)
+            try world.put("center", #"{"spots":\#(place(0.05))}"#, in: others)
+            if end == "replace" {
+                try world.put("center", #"{"x":1}"#, in: others)
+            } else {
+                try world.delete("center", in: others)
+            }
+            world.hub.look()
+            world.hub.lists.drain()
+            _ = try client.settle(watch)
+            let state = try #require(client.states[watch])
+            #expect(state.faults == [])
+            #expect(state.objects.count == 1)
+            #expect("\(state.objects)".contains("i5"))
+        }
+    }
+
     /// Found by `HistoryTests` with another sequence of seed 8.
     @Test(arguments: [false, true])
     func `the end of a followed object and a long event are not told as one`(ranked: Bool)

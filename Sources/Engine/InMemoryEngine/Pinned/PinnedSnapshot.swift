@@ -64,4 +64,11 @@ struct PublishedStep: StateStep {
             }
         }
     }
+
+    func forEachPlaced(in bucket: BucketName, _ body: (ObjectID, [FieldPoint]) -> Void) {
+        for case .upsert(let object, _) in changes
+        where object.bucket == bucket && !object.points.isEmpty {
+            body(object.metadata.id, object.points)
+        }
+    }
 }
