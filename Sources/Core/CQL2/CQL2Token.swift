@@ -115,6 +115,11 @@ struct CQL2Lexer {
         return String(first) + String(second)
     }
 
+    /// What stands behind a backslash for a control character.
+    private static let controls: [Unicode.Scalar: Unicode.Scalar] = [
+        "b": "\u{8}", "f": "\u{C}", "n": "\n", "r": "\r", "t": "\t",
+    ]
+
     /// A text between quotes; a quote inside is doubled, or stands behind a backslash that is not
     /// itself behind one.
     private mutating func quoted(by quote: Unicode.Scalar) throws(CQL2SyntaxError) -> String {
@@ -129,6 +134,9 @@ struct CQL2Lexer {
                 at += 2
             } else if scalar == "\\", next == "\\" {
                 text += "\\\\"
+                at += 2
+            } else if scalar == "\\", let control = next.flatMap({ Self.controls[$0] }) {
+                text.unicodeScalars.append(control)
                 at += 2
             } else if scalar == quote {
                 at += 1

@@ -37,6 +37,7 @@ import Testing
             "a = 18446744073709551615",
             #"{"type":"eq","field":"a","value":18446744073709551615}"#
         ),
+        (#"a = 'x\ny\t\d'"#, #"{"type":"eq","field":"a","value":"x\ny\t\\d"}"#),
         ("open = TRUE", #"{"type":"eq","field":"open","value":true}"#),
         ("false = open", #"{"type":"eq","field":"open","value":false}"#),
         ("TRUE", #"{"type":"all"}"#),
@@ -81,7 +82,7 @@ import Testing
             #"{"type":"or","clauses":[{"type":"like","field":"a","pattern":"x","ignoreCase":true},{"type":"like","field":"a","pattern":"y","ignoreCase":true}]}"#
         ),
         ("a = CASEI('X')", #"{"type":"eq","field":"a","value":"x"}"#),
-        (#"a = 'C:\new\\'"#, #"{"type":"eq","field":"a","value":"C:\\new\\"}"#),
+        (#"a = 'C:\data\\'"#, #"{"type":"eq","field":"a","value":"C:\\data\\"}"#),
         (#"a = '\'\\'''"#, #"{"type":"eq","field":"a","value":"'\\'"}"#),
         (#""a\\b\"" = 1"#, #"{"type":"eq","field":"a\\b\"","value":1}"#),
         (
