@@ -24,12 +24,10 @@ struct KiiCall: Sendable {
     /// The bytes that a data type may have.
     var dataTypeBytes: Int { operations.limits.dataTypeBytes }
 
-    /// The method; that of `X-HTTP-Method-Override`, if a POST has one.
+    /// The method; PATCH for a POST whose `X-HTTP-Method-Override` says so.
     var method: HTTPRequest.Method {
-        guard request.method == .post,
-            let name = request.headers[HTTPField.Name("X-HTTP-Method-Override")!]
-        else { return request.method }
-        return HTTPRequest.Method(name.uppercased()) ?? request.method
+        let name = request.headers[HTTPField.Name("X-HTTP-Method-Override")!]
+        return request.method == .post && name?.uppercased() == "PATCH" ? .patch : request.method
     }
 
     /// Answers with what `body` makes, or with its failure.

@@ -1,4 +1,5 @@
 import HTTPTypes
+import WebExchange
 
 /// The media type of a body, read leniently.
 struct KiiMediaType {
@@ -8,7 +9,7 @@ struct KiiMediaType {
     /// - Parameter field: the value of `Content-Type`; nil stands for JSON.
     /// - Throws: 415 for a type that is not JSON by its name.
     init(_ field: String?) throws(KiiFailure) {
-        var text = (field ?? "application/json").prefix { $0 != ";" }.filter { $0 != " " }
+        var text = String((field ?? "application/json").prefix { $0 != ";" }.trimmed)
         while text.hasSuffix("\"") { text.removeLast() }
         let name = text.lowercased()
         guard name.hasSuffix("/json") || name.hasSuffix("+json") else {

@@ -110,8 +110,9 @@ struct Params {
     mutating func ifNewer() throws(ServiceFailure) -> FieldPath? {
         guard let text = try members.optionalString("ifNewer") else { return nil }
         guard !text.isEmpty else { throw failure("ifNewer", "expected the path of a field") }
-        guard PredefinedField(rawValue: text) == nil else {
-            throw failure("ifNewer", "the service itself writes \"\(text)\"")
+        // Objects have no other fields that begin so.
+        guard !text.hasPrefix("_") else {
+            throw failure("ifNewer", "only the service itself writes \"\(text)\"")
         }
         return FieldPath(text)
     }
