@@ -201,7 +201,7 @@ final class WriteSession: TransactionState {
 
     /// Stores the places of the changed buckets.
     func storePlaces() throws {
-        for (bucket, place) in nextSnapshot.places {
+        for (bucket, place) in nextSnapshot.electPlaces() {
             guard let number = try number(of: bucket) else { continue }
             try transaction.setPlace(of: number, named: bucket, to: place)
         }
@@ -222,8 +222,7 @@ final class WriteSession: TransactionState {
         }
         try transaction.add(changes.fields)
         for object in changes.objects { try apply(object) }
-        let placed = changes.buckets.map(\.name) + nextSnapshot.places.map(\.bucket)
-        for bucket in Set(placed) {
+        for bucket in Set(changes.buckets.map(\.name) + nextSnapshot.changedBuckets) {
             guard let number = try number(of: bucket) else { continue }
             nextSnapshot.setPlace(of: bucket, to: try transaction.place(of: number))
         }

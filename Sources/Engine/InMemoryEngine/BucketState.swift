@@ -154,7 +154,6 @@ struct BucketState: Sendable {
         }
         expiries.set(slot, expires)
         FieldPoint.forEachField(of: points) { field, points in set(points, in: field, for: slot) }
-        electPlace(after: place)
     }
 
     /// Elects the place of the present objects.

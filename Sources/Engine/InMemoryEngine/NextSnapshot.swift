@@ -100,10 +100,19 @@ public final class NextSnapshot {
         return count
     }
 
-    /// The place of each bucket that has been changed and still exists.
-    public var places: [(bucket: BucketName, place: FieldPath?)] {
-        changed.compactMap { name in state(of: name).map { (name, $0.place) } }
+    /// Elects the place of each bucket that has been changed and still exists.
+    public func electPlaces() -> [(bucket: BucketName, place: FieldPath?)] {
+        changed.compactMap { name in
+            guard exists(name) else { return nil }
+            return modify(name) { state in
+                state.electPlace(after: state.place)
+                return (name, state.place)
+            }
+        }
     }
+
+    /// The buckets that have been changed and still exist.
+    public var changedBuckets: [BucketName] { changed.filter(exists) }
 
     /// Takes over the place of a bucket that whoever wrote its objects has elected; with nil, nobody has,
     /// and the place is the one of a bucket that is loaded.
@@ -185,6 +194,7 @@ public final class NextSnapshot {
     var columnBytes: Int { touched.values.reduce(totals.memory.columns) { $0 + $1.columnBytes } }
 
     func snapshot(change: ChangeNumber) -> Snapshot {
+        _ = electPlaces()
         var table = buckets
         var names = base.names
         var totals = totals

@@ -4,8 +4,8 @@ import Objects
 /// most objects have, of equals the first by name. It stays the place until another has more than
 /// twice as many objects, so that a few writes do not change what they show.
 ///
-/// So it depends on earlier states. Every write of an object is followed by an election, and its
-/// transaction stores the place with the bucket. Whoever loads a bucket, or takes over what another
+/// So it depends on earlier states. Each transaction that changes a bucket ends with an election, and
+/// stores the place with the bucket. Whoever loads a bucket, or takes over what another
 /// node has written, takes the stored place instead.
 enum PlaceElection {
     /// The place after a write.
