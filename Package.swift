@@ -58,6 +58,7 @@ let package = Package(
             name: "Runtime",
             dependencies: ["CGlibc", .product(name: "DequeModule", package: "swift-collections")]),
         .target(name: "CGeographicLib", linkerSettings: [.linkedLibrary("GeographicLib")]),
+        .target(name: "CPositions", linkerSettings: [.linkedLibrary("GeographicLib")]),
         .target(name: "CJSONNodes"),
         .target(
             name: "CSimdjson", dependencies: ["CJSONNodes"],
@@ -239,7 +240,8 @@ let package = Package(
         .target(
             name: "Interchange",
             dependencies: [
-                "Archives", "Geodesy", "JSONText", "Objects", "QueryLanguage", "CZlib",
+                "Archives", "CGEOS", "CPositions", "CZlib", "Digests", "Geodesy", "JSONText",
+                "Objects", "QueryLanguage",
             ]),
         .target(name: "SyntheticData", dependencies: ["Geodesy", "JSONText"]),
         .target(
@@ -439,7 +441,7 @@ let package = Package(
 let layers = [
     "System": [
         "CGEOS", "CGeographicLib", "CGlibc", "CJSONNodes", "CLanes", "CLibcrypto", "CLibpq",
-        "CSimdjson", "CZlib", "Runtime", "RuntimeTests",
+        "CPositions", "CSimdjson", "CZlib", "Runtime", "RuntimeTests",
     ],
     "Core": [
         "CQL2", "CQL2Tests", "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText",

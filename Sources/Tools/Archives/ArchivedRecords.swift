@@ -45,10 +45,22 @@ public struct ArchivedRecords: Sendable {
     private let values: [(path: String, value: Result<JSONValue, ArchiveFailure>)]
     private let options: Options
 
-    /// Reads an archive: a top-level array or set becomes many objects, any other value one.
+    /// Reads an archive: a top-level array or set becomes many objects, any other value one. Of a
+    /// property list that is no archive, the elements of an array become objects, and the values of
+    /// a dictionary of dictionaries, with their keys as `_id`.
     ///
-    /// - Throws: `ArchiveFailure` for the archive as a whole.
+    /// - Throws: `ArchiveFailure` for the file as a whole.
     public init(_ bytes: [UInt8], options: Options = Options()) throws(ArchiveFailure) {
+        if let plain = try PlainPropertyList(bytes, options: options) {
+            guard let archived = plain.archive else {
+                (values, cutReferences, self.options) = (plain.values, 0, options)
+                return
+            }
+            var inner = options
+            inner.keys = []
+            self = try ArchivedRecords(archived, options: inner)
+            return
+        }
         let archive = try KeyedArchive(bytes, options: options.archive)
         var values: [(String, Result<JSONValue, ArchiveFailure>)] = []
         var cutReferences = 0
@@ -140,9 +152,10 @@ extension ArchivedRecords.PointMapping {
         let found = (document.value(atPath: latitude), document.value(atPath: longitude))
         if case (nil, nil) = found { return }
         func degrees(_ value: JSONValue?, _ path: String) throws(ArchiveFailure) -> Double {
-            guard let degrees = value?.double else {
-                throw ArchiveFailure("expected a number of degrees", at: path)
-            }
+            // Coordinates are archived as text too.
+            guard let degrees = value?.double ?? value?.string.flatMap(Double.init),
+                degrees.isFinite
+            else { throw ArchiveFailure("expected a number of degrees", at: path) }
             return degrees
         }
         let point = try ArchivedPoint.value(

@@ -1,4 +1,5 @@
-/// Tags and text of an XML document in UTF-8, without attributes, entities or namespaces.
+/// Tags, their attributes and text of an XML document in UTF-8, without namespaces and entities of
+/// its own.
 struct XMLScanner {
     enum Tag: Equatable {
         case start(String, isEmpty: Bool)
@@ -7,15 +8,19 @@ struct XMLScanner {
 
     private let bytes: [UInt8]
     private var at = 0
+    private let what: String
+    /// What stands in the last start tag behind its name.
+    private var inside: ArraySlice<UInt8> = []
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
+    /// - Parameter what: what the document is called in messages.
+    init(_ bytes: [UInt8], what: String = "XML property list") {
+        (self.bytes, self.what) = (bytes, what)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { at = 3 }
     }
 
     func fault(_ message: String) -> ArchiveFailure {
         let line = bytes[..<min(at, bytes.count)].count { $0 == UInt8(ascii: "\n") } + 1
-        return ArchiveFailure("line \(line) of the XML property list: \(message)")
+        return ArchiveFailure("line \(line) of the \(what): \(message)")
     }
 
     /// The next tag, or nil at the end; only white space may precede it.
@@ -42,14 +47,50 @@ struct XMLScanner {
 
     private mutating func element() throws(ArchiveFailure) -> Tag {
         let start = at + 1
-        try skip(past: ">")
+        try skipTag()
         var inside = bytes[start..<at - 1]
         if inside.first == UInt8(ascii: "/") {
             return .end(Self.name(inside.dropFirst()))
         }
         let isEmpty = inside.last == UInt8(ascii: "/")
         if isEmpty { inside.removeLast() }
+        self.inside = inside.drop { !Self.isSpace($0) }
         return .start(Self.name(inside), isEmpty: isEmpty)
+    }
+
+    /// Moves past the end of a tag; a `>` in the quotes of an attribute is none.
+    private mutating func skipTag() throws(ArchiveFailure) {
+        var quote: UInt8?
+        while at < bytes.count {
+            let byte = bytes[at]
+            at += 1
+            if byte == quote {
+                quote = nil
+            } else if quote == nil, byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+            } else if quote == nil, byte == UInt8(ascii: ">") {
+                return
+            }
+        }
+        throw fault("it is cut off")
+    }
+
+    /// The attributes of the last start tag.
+    func attributes() throws(ArchiveFailure) -> [String: String] {
+        var attributes: [String: String] = [:]
+        var rest = inside
+        while let equals = rest.firstIndex(of: UInt8(ascii: "=")) {
+            let name = Self.name(rest[..<equals].drop { Self.isSpace($0) })
+            let value = rest[(equals + 1)...].drop { Self.isSpace($0) }
+            guard let quote = value.first, let end = value.dropFirst().firstIndex(of: quote) else {
+                throw fault("the attribute \(name) has no value in quotes")
+            }
+            var scanner = XMLScanner(
+                Array(value[(value.startIndex + 1)..<end]) + [UInt8(ascii: "<")])
+            attributes[name] = try scanner.text()
+            rest = rest[(end + 1)...]
+        }
+        return attributes
     }
 
     private static func name(_ inside: ArraySlice<UInt8>) -> String {

@@ -4,8 +4,13 @@ public struct InterchangeError: Error, Sendable, Hashable, CustomStringConvertib
     /// What is wrong, for the user to read.
     public let message: String
 
-    /// Stores the message.
-    public init(_ message: String) { self.message = message }
+    /// Whether a flag is at fault, not the file.
+    public let isUsage: Bool
+
+    /// Stores its arguments.
+    public init(_ message: String, isUsage: Bool = false) {
+        (self.message, self.isUsage) = (message, isUsage)
+    }
 
     public var description: String { message }
 }

@@ -28,13 +28,16 @@ enum JSONSpelling {
         return !hasExponent && at <= 308 || Double(bytes.text).map(\.isFinite) ?? false
     }
 
-    /// `true` or `false` in any case; nil for anything else.
+    /// `true`, `yes` or `t`, `false`, `no` or `f`, in any case; nil for anything else.
     static func bool(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool? {
         func spells(_ word: StaticString) -> Bool {
             for at in 0..<bytes.count where bytes[at] | 0x20 != word.utf8Start[at] { return false }
             return true
         }
         switch bytes.count {
+        case 1: return spells("t") ? true : spells("f") ? false : nil
+        case 2: return spells("no") ? false : nil
+        case 3: return spells("yes") ? true : nil
         case 4: return spells("true") ? true : nil
         case 5: return spells("false") ? false : nil
         default: return nil

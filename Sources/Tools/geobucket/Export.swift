@@ -61,7 +61,7 @@ struct Export: AsyncParsableCommand {
         }
     }
 
-    private static func params(_ bucket: String, continues: Bool) -> [UInt8] {
+    static func params(_ bucket: String, continues: Bool) -> [UInt8] {
         var writer = JSONWriter()
         writer.raw("{\"bucket\":")
         writer.string(bucket)

@@ -17,7 +17,7 @@ struct GeoBucket: AsyncParsableCommand {
             """,
         version: Operations.Service.version,
         subcommands: [
-            Serve.self, Load.self, ImportArchive.self, QueryCommand.self, Count.self,
+            Serve.self, Load.self, Inspect.self, ImportArchive.self, QueryCommand.self, Count.self,
             WatchCommand.self, GetCommand.self, PutCommand.self, PatchCommand.self,
             DeleteCommand.self, BucketsCommand.self, DropCommand.self, Call.self, Export.self,
             Backup.self, Check.self, Migrate.self, ClusterCommand.self, TokenCommand.self,
@@ -27,7 +27,8 @@ struct GeoBucket: AsyncParsableCommand {
     static func main() async {
         var command: any ParsableCommand
         do {
-            command = try parseAsRoot()
+            let words = try MappingWords.expanded(Array(CommandLine.arguments.dropFirst()))
+            command = try parseAsRoot(words)
         } catch {
             finish(error) { fullMessage(for: error) }
         }

@@ -61,6 +61,9 @@ struct ImportArchive: AsyncParsableCommand {
     )
     var cutReferences = false
 
+    @Option(help: "References back: refuse, or cut, which is --cut-references.")
+    var cycles = PropertyListFlags.Cycles.refuse
+
     @OptionGroup(title: "Limits") var limitFlags: Limits
 
     /// The flags of `ArchiveLimits`.
@@ -115,9 +118,9 @@ struct ImportArchive: AsyncParsableCommand {
         options.valueField = value
         options.stripsUnderscores = stripUnderscores
         options.archive.limits = limitFlags.limits
-        options.archive.cutsReferences = cutReferences
+        options.archive.cutsReferences = cutReferences || cycles == .cut
         for mapping in map { options.archive.typeFields[mapping.className] = mapping.field }
-        try await loading.load(named: file) { limits throws(InterchangeError) in
+        try await loading.load(named: file) { limits in
             var reading = ReadingOptions()
             reading.limits.documentSize = limits.objectSize
             return try ArchiveFile(path: file, options: options, reading: reading)

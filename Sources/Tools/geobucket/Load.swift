@@ -4,56 +4,74 @@ import Interchange
 /// `geobucket load`: loads objects from a file into a bucket.
 struct Load: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Load objects from NDJSON, GeoJSON, a JSON array or CSV, plain or gzipped.",
+        abstract: "Load objects from tables, JSON, GeoJSON, GPX, KML or property lists.",
         discussion: """
-            The file's name determines the format (.ndjson .jsonl .json .geojson .csv .tsv, each also \
-            with .gz; for .json the beginning of the file counts too), unless --format is given. \
-            - reads standard input. An object with an _id replaces the one that has it. Objects are \
-            sent in groups, and each group is stored whole or not at all.
+            The file's name and its beginning determine the format, unless --format is given; it may be \
+            compressed (.gz, or .zip with one file). - reads standard input, geobucket://HOST:PORT/BUCKET \
+            another service. Places are found by their usual names, separators, encodings and types are \
+            found out; `geobucket inspect FILE` shows what, and the flags that say it.
 
-            CSV: numbers and true/false are recognised, empty cells are missing. --latitude and \
-            --longitude name the columns that become the GeoPoint. GeoJSON: a Point becomes the \
-            field --point.
+            An object with an _id replaces the one that has it. Objects are sent in groups, and each \
+            group is stored whole or not at all.
             """)
 
-    @Argument(help: "The file, or - for standard input.")
+    @Argument(help: "The file, - for standard input, or the address of a bucket.")
     var file: String
 
     @OptionGroup var loading: LoadingOptions
 
-    @Option(help: "ndjson, json (an array), geojson, csv or tsv. (default: by the file's name)")
-    var format: InputFormat?
+    @OptionGroup var flags: MappingFlags
 
-    @Option(help: "The field for the GeoPoint (CSV, GeoJSON).")
-    var point = "location"
+    @Option(help: ArgumentHelp("Go on at this record of the file.", valueName: "number"))
+    var from = 1
 
-    @Option(help: ArgumentHelp("CSV column of the latitude.", valueName: "column"))
-    var latitude: String?
+    @Option(help: ArgumentHelp("A file for what is skipped, as it came.", valueName: "file"))
+    var rejects: String?
 
-    @Option(help: ArgumentHelp("CSV column of the longitude.", valueName: "column"))
-    var longitude: String?
-
-    @Option(help: ArgumentHelp("CSV column of the id.", valueName: "column"))
-    var id: String?
+    @Flag(help: "Say what would be loaded, and stop.")
+    var dryRun = false
 
     func validate() throws {
-        guard (latitude == nil) == (longitude == nil) else {
-            throw ValidationError("--latitude and --longitude go together")
+        _ = try flags.options()
+        if rejects != nil, loading.onError == .stop {
+            throw ValidationError("--rejects needs --on-error skip: otherwise nothing is skipped")
         }
-        if format == nil { _ = try usage(file) { try InputFormat.named(file) } }
+        guard from > 0 else { throw ValidationError("--from has to be 1 or more, not \(from)") }
     }
 
-    func run() async throws { try await loading.load(named: file, records) }
+    func run() async throws {
+        if let bucket = RemoteBucket(file) { return try await loading.load(bucket, flags) }
+        if dryRun {
+            return try Console.write(Inspection(try open(ServerLimits.usual)).summary)
+        }
+        try await loading.load(named: file, rejects: rejects) { limits in
+            let opened = try open(limits)
+            Inspection(opened).tell()
+            return opened
+        }
+    }
 
-    private func records(_ limits: ServerLimits) throws(InterchangeError) -> RecordFile {
-        var options = ReadingOptions()
-        options.pointField = point
-        options.latitudeColumn = latitude
-        options.longitudeColumn = longitude
-        options.idColumn = id
+    private func open(_ limits: ServerLimits) throws -> RecordFile {
+        var options = try flags.options()
         options.limits.documentSize = limits.objectSize
-        return try RecordFile(path: file, format: format, options: options)
+        options.firstRecord = from
+        options.skipsErrors = loading.onError == .skip
+        options.keepsSource = rejects != nil
+        return try RecordFile(opening: file, flags, options)
     }
 }
 
-extension InputFormat: ExpressibleByArgument {}
+extension RecordFile {
+    /// Opens a file; what is wrong with a flag is a usage error, anything else a failure.
+    convenience init(
+        opening file: String, _ flags: MappingFlags, _ options: ReadingOptions
+    ) throws {
+        do throws(InterchangeError) {
+            try self.init(path: file, format: flags.format, options: options)
+        } catch {
+            if error.isUsage { throw ValidationError("\(file): \(error)") }
+            throw CommandFailure("\(file == "-" ? "standard input" : file): \(error)")
+        }
+        try flags.check(for: format)
+    }
+}

@@ -2,11 +2,22 @@ import DequeModule
 import GeoBucketClient
 import Interchange
 import JSONText
+import Objects
 
 /// The service's limits that a loader needs.
 struct ServerLimits: Sendable {
     var lineBytes: Int
     var objectSize: DocumentSize
+
+    /// The limits of a service that has its default settings, where none is asked.
+    static var usual: ServerLimits {
+        let limits = Limits()
+        return ServerLimits(lineBytes: limits.lineBytes, objectSize: limits.documentSize)
+    }
+
+    init(lineBytes: Int, objectSize: DocumentSize) {
+        (self.lineBytes, self.objectSize) = (lineBytes, objectSize)
+    }
 
     init(of connection: LineConnection) async throws {
         let info = try await connection.call("server.info", Array("{}".utf8))
@@ -38,7 +49,8 @@ struct Loader {
     private var group = Group()
     private var underWay: Deque<(group: Group, answer: PendingAnswer)> = []
     private var progress: ProgressLine
-    private var recordName = ""
+    private var recordName = "object"
+    private let rejects: RejectsFile?
     private var lastSent = 0
     /// Records of groups that failed as a whole.
     private var failures: [(records: String, reason: String)] = []
@@ -47,7 +59,11 @@ struct Loader {
     private static let groupObjects = 1_000
     private static let groupsUnderWay = 4
 
-    init(connection: LineConnection, bucket: String, limits: ServerLimits, skipsErrors: Bool) {
+    init(
+        connection: LineConnection, bucket: String, limits: ServerLimits, skipsErrors: Bool,
+        rejects: RejectsFile? = nil
+    ) {
+        self.rejects = rejects
         self.connection = connection
         self.bucket = bucket
         self.skipsErrors = skipsErrors
@@ -74,7 +90,7 @@ struct Loader {
     }
 
     private struct Group {
-        var records: [(number: Int, text: [UInt8])] = []
+        var records: [(number: Int, text: [UInt8], source: [UInt8])] = []
         var ids: Set<[UInt8]> = []
         var bytes = 0
 
@@ -84,14 +100,30 @@ struct Loader {
 
     mutating func load(_ file: some RecordSource) async {
         recordName = file.recordName
-        while summary.stoppedBy == nil, failures.isEmpty, let record = next(of: file) {
-            switch record.result {
-            case .success(let text): await add(record.number, text)
-            case .failure(let error): report("\(recordName) \(record.number): \(error)")
-            }
+        rejects?.head = file.head
+        while mayGoOn, let record = next(of: file) {
+            await take(record)
             progress.show(summary.objects, file.consumedBytes, file.totalBytes)
             if file.isWaiting { await send() }
         }
+        await finish()
+        summary.note = file.note
+    }
+
+    /// Whether nothing has ended the loading.
+    var mayGoOn: Bool {
+        summary.stoppedBy == nil && failures.isEmpty && !Interruption.isRequested
+    }
+
+    mutating func take(_ record: Record) async {
+        switch record.result {
+        case .success(let text): await add(record, text)
+        case .failure(let error): report(record.number, "\(error)", record.source)
+        }
+    }
+
+    /// Sends what has not been sent, and waits for all answers.
+    mutating func finish() async {
         if failures.isEmpty { await send() }
         while !underWay.isEmpty { await settle() }
         if let first = failures.first {
@@ -101,8 +133,11 @@ struct Loader {
                 + "\(lastSent) was sent"
             summary.stoppedBy = summary.stoppedBy.map { "\($0); \(failure)" } ?? failure
         }
+        if Interruption.isRequested, summary.stoppedBy == nil {
+            summary.stoppedBy =
+                "interrupted after \(recordName) \(lastSent); --from \(lastSent + 1) goes on"
+        }
         progress.clear()
-        summary.note = file.note
         summary.seconds = (ContinuousClock.now - start) / .seconds(1)
     }
 
@@ -117,7 +152,7 @@ struct Loader {
         }
     }
 
-    private mutating func add(_ number: Int, _ text: [UInt8]) async {
+    private mutating func add(_ record: Record, _ text: [UInt8]) async {
         let id = try? parser.parse(text)["_id"]?.utf8.map { Array($0) }
         // Of two records with one id, the later one replaces the earlier, so they must not be in
         // the same group.
@@ -135,7 +170,7 @@ struct Loader {
             }
             group.ids.insert(id)
         }
-        group.records.append((number, text))
+        group.records.append((record.number, text, record.source))
         group.bytes += text.count + 1
     }
 
@@ -175,7 +210,8 @@ struct Loader {
                     failures.append((group.numbers, "\(error)"))
                     return
                 }
-                report("\(recordName) \(group.records[index].number): \(failure)")
+                report(
+                    group.records[index].number, "\(failure)", group.records[index].source)
                 guard skipsErrors else { return }
                 group.records.remove(at: index)
                 guard !group.records.isEmpty else { return }
@@ -184,11 +220,13 @@ struct Loader {
         }
     }
 
-    private mutating func report(_ problem: String) {
+    private mutating func report(_ number: Int, _ reason: String, _ source: [UInt8]) {
+        let problem = "\(recordName) \(number): \(reason)"
         progress.clear()
         summary.errors += 1
         if skipsErrors {
             Console.error("\(problem); skipped")
+            rejects?.write(Rejection.lines(recordName, number, reason, source: source))
         } else if summary.stoppedBy == nil {
             summary.stoppedBy = problem
         }

@@ -23,26 +23,60 @@ struct LoadingOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - name: the file, for messages.
+    ///   - rejects: the path of the file for what is skipped.
     ///   - records: opens the file; called when the service's limits are known.
     func load(
-        named name: String, _ records: (ServerLimits) throws(InterchangeError) -> some RecordSource
+        named name: String, rejects: String? = nil,
+        _ records: (ServerLimits) throws -> some RecordSource
     ) async throws {
         let name = name == "-" ? "standard input" : name
-        let onError = onError
-        let bucket = bucket
-        let summary = try await server.connect { connection in
-            let limits = try await ServerLimits(of: connection)
-            var loader = Loader(
-                connection: connection, bucket: bucket, limits: limits,
-                skipsErrors: onError == .skip)
+        try await load(named: name, try rejects.map(RejectsFile.init)) { loader, limits in
             do {
                 await loader.load(try records(limits))
             } catch let error as InterchangeError {
                 throw CommandFailure("\(name): \(error)")
             }
+        }
+    }
+
+    /// Copies a bucket of another service.
+    func load(_ source: RemoteBucket, _ flags: MappingFlags) async throws {
+        try flags.check(for: .ndjson)
+        let mapping = try flags.options().mapping
+        try await load(named: source.bucket, nil) { loader, limits in
+            var reading = Limits()
+            reading.documentSize = limits.objectSize
+            let records = MappedRecords(mapping, limits: reading)
+            var number = 0
+            try await source.forEachPage { objects in
+                for object in objects where loader.mayGoOn {
+                    number += 1
+                    await loader.take(records.record(number, object))
+                }
+            }
+            await loader.finish()
+        }
+    }
+
+    private func load(
+        named name: String, _ rejects: RejectsFile?,
+        _ body: (inout Loader, ServerLimits) async throws -> Void
+    ) async throws {
+        let (onError, bucket) = (onError, bucket)
+        Interruption.catchSignals()
+        let summary = try await server.connect { connection in
+            let limits = try await ServerLimits(of: connection)
+            var loader = Loader(
+                connection: connection, bucket: bucket, limits: limits,
+                skipsErrors: onError == .skip, rejects: rejects)
+            try await body(&loader, limits)
             return loader.summary
         }
         try Console.write(summary.line + "\n")
+        try rejects?.close()
         if let failure = summary.stoppedBy { throw CommandFailure("\(name): \(failure)") }
+        if summary.errors > 0, summary.objects == 0 {
+            throw CommandFailure("\(name): not one record could be loaded")
+        }
     }
 }

@@ -143,22 +143,26 @@ import Testing
 
     @Test("A name that tells nothing asks for --format, and so does standard input")
     func unknownFormat() {
-        #expect(refusal("", ".txt")?.contains("--format, one of ndjson, json, geojson") == true)
+        #expect(refusal("", ".xyz")?.contains("--format, one of ndjson, json, geojson") == true)
         #expect(refusal("", ".gz")?.contains("--format") == true)
         #expect {
             try RecordFile(path: "-", format: nil)
         } throws: { "\($0)".contains("--format") }
     }
 
-    @Test("A property list is sent to the command that reads archives, by its name or its bytes")
-    func propertyLists() {
-        #expect(refusal("", ".plist")?.contains("geobucket import-archive") == true)
-        #expect(refusal("", ".plist.gz")?.contains("geobucket import-archive") == true)
+    @Test("A property list is known by its name and by its bytes")
+    func propertyLists() throws {
+        #expect(refusal("", ".plist")?.contains("property list") == true)
+        #expect(refusal("", ".plist.gz")?.contains("property list") == true)
         let bytes = "bplist00" + String(repeating: "x", count: 100)
         for suffix in [".json", ".csv", ".ndjson"] {
-            #expect(refusal(bytes, suffix)?.contains("import-archive") == true, "\(suffix)")
+            #expect(refusal(bytes, suffix)?.contains("property list") == true, "\(suffix)")
         }
         #expect(refusal("a\nbplist00\n", ".csv") == nil)
+        let list =
+            "<?xml version=\"1.0\"?><plist><array><dict><key>a</key><integer>1</integer>"
+            + "</dict></array></plist>"
+        #expect(try lines(list, ".plist") == ["1: {\"a\":1}"])
     }
 
     @Test(".json is NDJSON unless it begins like GeoJSON")

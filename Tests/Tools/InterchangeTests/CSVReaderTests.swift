@@ -4,9 +4,10 @@ import Testing
 @Suite struct CSVReaderTests {
     private func placed(id: String? = nil) -> ReadingOptions {
         var options = ReadingOptions()
-        options.latitudeColumn = "lat"
-        options.longitudeColumn = "lon"
-        options.idColumn = id
+        options.mapping.places = [
+            PlaceRule(field: "location", source: .pair(latitude: "lat", longitude: "lon"))
+        ]
+        if let id { options.mapping.id = .fields([id]) }
         return options
     }
 
@@ -38,22 +39,37 @@ import Testing
     }
 
     @Test(
-        "Exactly a JSON number is a number, true and false are booleans; the rest is text",
+        "A column of numbers that lose nothing holds numbers, one of booleans booleans, else texts",
         arguments: [
             ("0", "0"), ("-0.50", "-0.50"), ("1e5", "1e5"), ("1E-7", "1E-7"),
-            ("12345678901234567890123", "12345678901234567890123"), ("007", "\"007\""),
-            ("+5", "\"+5\""), ("1e400", "\"1e400\""), ("-1e400", "\"-1e400\""),
-            ("1e-400", "1e-400"),
-            (".5", "\".5\""), ("5.", "\"5.\""), ("-", "\"-\""), ("1e", "\"1e\""),
-            ("0x1", "\"0x1\""),
-            (" 5", "\" 5\""), ("NaN", "\"NaN\""), ("null", "\"null\""), ("True", "true"),
-            ("FALSE", "false"), ("tru", "\"tru\""), ("東京", "\"東京\""), ("\\", "\"\\\\\""),
-            ("\u{1}", "\"\\u0001\""), (String(repeating: "9", count: 309), nil),
-            (String(repeating: "1", count: 309), String(repeating: "1", count: 309)),
+            ("123456789012345", "123456789012345"), ("1234567890123456", nil), ("007", nil),
+            ("0.1234567890123456", nil), ("+5", nil), ("1e400", nil), (".5", nil), ("5.", nil),
+            ("-", nil), ("1e", nil), ("0x1", nil), (" 5 ", "5"), ("NaN", nil), ("null", nil),
+            ("True", "true"), ("FALSE", "false"), ("yes", "true"), ("No", "false"), ("t", "true"),
+            ("F", "false"), ("tru", nil), ("東京", nil), ("\\", "\"\\\\\""),
+            ("\u{1}", "\"\\u0001\""),
         ] as [(String, String?)])
     func values(_ cell: String, _ json: String?) throws {
-        #expect(try lines("a\n\(cell)\n", ".csv") == ["2: {\"a\":\(json ?? "\"\(cell)\"")}"])
-        #expect(try lines("a\n\"\(cell)\"\n", ".csv") == ["2: {\"a\":\(json ?? "\"\(cell)\"")}"])
+        #expect(
+            try lines("a,b\n\(cell),x\n", ".csv") == [
+                "2: {\"a\":\(json ?? "\"\(cell)\""),\"b\":\"x\"}"
+            ])
+        let quoted = try lines("a,b\n\"\(cell)\",x\n", ".csv")
+        let isEscaped = json?.hasPrefix("\"") ?? false
+        let text = isEscaped ? json! : "\"\(cell)\""
+        #expect(quoted == ["2: {\"a\":\(text),\"b\":\"x\"}"])
+    }
+
+    @Test("One cell that is no number makes a column of texts, one behind the sample is a fault")
+    func columns() throws {
+        #expect(
+            try lines("a,b\n04101,1\n12345,12A\n", ".csv")
+                == [#"2: {"a":"04101","b":"1"}"#, #"3: {"a":"12345","b":"12A"}"#])
+        let rows = (0..<10_000).map { "\($0)\n" }.joined()
+        let found = try lines("a\n" + rows + "x\n7\n", ".csv")
+        #expect(found[9_999] == #"10001: {"a":9999}"# && found[10_001] == #"10003: {"a":7}"#)
+        #expect(found[10_000].hasPrefix("10002! a: \"x\" is no number"), "\(found[10_000])")
+        #expect(found[10_000].contains("--text a"))
     }
 
     @Test("Empty cells are missing fields, quoted or not")
@@ -71,8 +87,8 @@ import Testing
                     #"2: {"location":{"_type":"point","lat":35.60,"lon":139.7},"name":"x"}"#,
                     #"3: {"name":"y"}"#,
                 ])
-        var options = placed()
-        options.pointField = "place"
+        var options = ReadingOptions()
+        options.mapping.pointField = "place"
         #expect(
             try lines("lon,lat\n180,-90\n", ".csv", options: options)
                 == [#"2: {"place":{"_type":"point","lat":-90,"lon":180}}"#])
@@ -141,7 +157,7 @@ import Testing
                 Array("2: {\"\(composed)\":1,\"\(decomposed)\":2}".utf8)
             ])
         var options = ReadingOptions()
-        options.idColumn = decomposed
+        options.mapping.id = .fields([decomposed])
         let named = try lines("\(composed),\(decomposed)\n1,ab\n", ".csv", options: options)
         #expect(
             named.map { Array($0.utf8) } == [Array("2: {\"\(composed)\":1,\"_id\":\"ab\"}".utf8)])
@@ -162,19 +178,14 @@ import Testing
                 == [#"2: {"_id":"abc","_version":3,"n":7}"#])
     }
 
-    @Test("Options that name no column, one column twice or half a point are refused")
+    @Test("Options that name no column are refused with the nearest names")
     func badOptions() {
-        #expect(refusal("a,lat\n", ".csv", options: placed())?.contains("\"lon\"") == true)
-        var options = placed()
-        options.longitudeColumn = nil
-        #expect(refusal("lat,lon\n", ".csv", options: options)?.contains("both") == true)
-        options.longitudeColumn = "lat"
-        #expect(refusal("lat,lon\n", ".csv", options: options)?.contains("different") == true)
-        #expect(
-            refusal("lat,lon\n", ".csv", options: placed(id: "lat"))?.contains("different") == true)
-        options = ReadingOptions()
-        options.idColumn = "a"
-        #expect(refusal("a,_id\n", ".csv", options: options)?.contains("both") == true)
+        #expect(refusal("a,lat\n1,2\n", ".csv", options: placed())?.contains("\"lon\"") == true)
+        let refused = refusal("nom,lat,lon\nx,1,2\n", ".csv", options: placed(id: "name"))
+        #expect(refused?.contains("\"name\"") == true && refused?.contains("\"nom\"") == true)
+        var options = ReadingOptions()
+        options.table.types = ["zap": .text]
+        #expect(refusal("zip,b\n1,2\n", ".csv", options: options)?.contains("\"zip\"") == true)
     }
 
     @Test("Broken quotes are a fault of their record")

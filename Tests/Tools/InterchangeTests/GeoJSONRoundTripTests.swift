@@ -55,7 +55,7 @@ import Testing
         var random = SplitMix(state: seed)
         let objects = (0..<10).map { Self.record(&random, $0) }
         var (writing, reading) = (WritingOptions(), ReadingOptions())
-        (writing.pointField, reading.pointField) = ("at", "at")
+        (writing.pointField, reading.mapping.pointField) = ("at", "at")
         let text = try written(.geojson, objects, writing)
         // A file of one object a line is read as the collection of them is.
         let features = text.split(separator: "\n").dropFirst().dropLast()

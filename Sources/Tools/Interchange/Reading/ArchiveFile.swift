@@ -64,7 +64,7 @@ public final class ArchiveFile: RecordSource {
     }
 
     /// The flag that helps against a failure.
-    private static func hint(at error: ArchiveFailure) -> String {
+    static func hint(at error: ArchiveFailure) -> String {
         error.isReferenceBack ? "; --cut-references leaves such members out" : ""
     }
 

@@ -5,7 +5,7 @@ import JSONText
 ///
 /// A collection is read feature by feature and never kept whole. Outside a collection, reading
 /// continues on the next line after a text that is no feature.
-public struct GeoJSONReader: RecordReader {
+struct GeoJSONReader: RecordReader {
     private enum Position {
         /// Between texts.
         case top
@@ -14,19 +14,20 @@ public struct GeoJSONReader: RecordReader {
     }
 
     private let window: ByteWindow
-    private let feature: GeoJSONFeature
     private let parser = JSONParser()
     private var position = Position.top
+    /// Whether the reference system was known before the first feature was read.
+    private let knowsSystem: Bool
     /// The number of the last feature.
     private var number = 0
 
-    init(_ window: ByteWindow, options: ReadingOptions) throws(InterchangeError) {
+    init(_ window: ByteWindow, knowsSystem: Bool) throws(InterchangeError) {
         self.window = window
-        feature = GeoJSONFeature(options: options)
+        self.knowsSystem = knowsSystem
         try window.skipByteOrderMark()
     }
 
-    public mutating func next() throws(InterchangeError) -> Record? {
+    mutating func next() throws(InterchangeError) -> RawRecord? {
         while true {
             switch position {
             case .top:
@@ -47,13 +48,16 @@ public struct GeoJSONReader: RecordReader {
             let bytes = window.bytes
             let at = bytes.firstIndex { !UnsafeBufferPointer.isSpace($0) && $0 != recordSeparator }
             window.consume(at ?? bytes.count)
-            if at != nil { return true }
+            if at != nil {
+                if try Rejection.skipNote(in: window) { continue }
+                return true
+            }
             if try window.fill() == .ended { return false }
         }
     }
 
     /// Reads one text: a feature's record, or nil when the text opens a collection.
-    private mutating func text() throws(InterchangeError) -> Record? {
+    private mutating func text() throws(InterchangeError) -> RawRecord? {
         guard window.bytes[0] == UInt8(ascii: "{") else {
             return try brokenLine("expected a GeoJSON object")
         }
@@ -67,11 +71,10 @@ public struct GeoJSONReader: RecordReader {
                 window.consume(head)
                 return nil
             case .object(let bytes):
-                let result = object(bytes)
-                if case .failure(let error) = result, spansLines(bytes), !isJSON(bytes) {
-                    return try brokenLine(error.message)
+                if spansLines(bytes), !isJSON(bytes) {
+                    return try brokenLine("the text is not valid JSON")
                 }
-                return record(result, consuming: bytes)
+                return record(bytes)
             case .malformed: return try brokenLine("the text is not valid JSON")
             case .incomplete:
                 if try window.fill() != .grown { return try brokenLine("the text is not closed") }
@@ -88,13 +91,18 @@ public struct GeoJSONReader: RecordReader {
     }
 
     /// Reports the text at this position and moves past its first line.
-    private mutating func brokenLine(_ message: String) throws(InterchangeError) -> Record {
+    private mutating func brokenLine(_ message: String) throws(InterchangeError) -> RawRecord {
         var end = window.firstIndex(of: UInt8(ascii: "\n"))
         while end == nil {
             guard try window.fill() == .grown else { break }
             end = window.firstIndex(of: UInt8(ascii: "\n"))
         }
-        return record(.failure(RecordError(message)), consuming: end.map { $0 + 1 } ?? window.count)
+        let bytes = end.map { $0 + 1 } ?? window.count
+        defer { window.consume(bytes) }
+        number += 1
+        return RawRecord(
+            number: number, result: .failure(RecordError(message)),
+            source: Array(window.bytes[..<bytes]))
     }
 
     // MARK: Collections
@@ -102,14 +110,14 @@ public struct GeoJSONReader: RecordReader {
     /// One feature of the collection, or nil at the collection's end.
     private mutating func element(
         _ head: [UInt8], _ elements: ArrayElements
-    ) throws(InterchangeError) -> Record? {
+    ) throws(InterchangeError) -> RawRecord? {
         var elements = elements
         guard let bytes = try elements.next() else {
             try closeCollection(head, elements)
             return nil
         }
         position = .collection(head: head, elements)
-        return record(object(bytes), consuming: bytes)
+        return record(bytes)
     }
 
     /// Reads the rest of the collection's text, from the array's closing bracket on.
@@ -123,26 +131,26 @@ public struct GeoJSONReader: RecordReader {
             throw InterchangeError(
                 "what surrounds the features is no valid FeatureCollection")
         }
+        try checkSystem(view)
         window.consume(tail)
         position = .top
     }
 
-    // MARK: Records
-
-    private func object(_ bytes: Int) -> Result<[UInt8], RecordError> {
-        do throws(RecordError) {
-            return .success(
-                try feature.object(UnsafeBufferPointer(rebasing: window.bytes[..<bytes])))
-        } catch {
-            return .failure(error)
-        }
+    /// A reference system behind the features would come too late to convert them.
+    private func checkSystem(_ collection: JSONView) throws(InterchangeError) {
+        guard !knowsSystem, let name = collection["crs"]?["properties"]?["name"]?.string,
+            ReferenceSystem(name) != .degrees
+        else { return }
+        throw InterchangeError(
+            "the reference system \(name) stands behind the features, which were taken for degrees; "
+                + "--crs says it before")
     }
 
-    private mutating func record(
-        _ result: Result<[UInt8], RecordError>, consuming bytes: Int
-    ) -> Record {
-        window.consume(bytes)
+    // MARK: Records
+
+    private mutating func record(_ bytes: Int) -> RawRecord {
+        defer { window.consume(bytes) }
         number += 1
-        return Record(number: number, result: result)
+        return RawRecord(number: number, result: .success(Array(window.bytes[..<bytes])))
     }
 }

@@ -1,7 +1,7 @@
 import CZlib
 import Glibc
 
-/// The bytes of a file or of standard input, decompressed if they are gzip.
+/// The bytes of a file or of standard input, decompressed if they are gzip or the one file of a zip.
 ///
 ///     let source = try ByteSource(path: "cities.ndjson.gz")     // "-": standard input
 ///
@@ -17,8 +17,12 @@ public final class ByteSource {
     private var start = 0
     private var end = 0
     private var hasBegun = false
-    /// The decompression of gzip; nil for anything else.
+    /// The decompression of gzip or zip; nil for anything else.
     private var gzip: UnsafeMutablePointer<z_stream>?
+    /// The file of a zip that is read.
+    let zipped: ZipEntry?
+    /// Bytes of a stored file of a zip that have not been read.
+    private var stored: Int?
     /// Whether a member of the gzip has ended.
     private var isBetweenMembers = false
     /// Whether the decompression may have more bytes without more input.
@@ -42,6 +46,11 @@ public final class ByteSource {
         }
         totalBytes = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
         self.descriptor = descriptor
+        zipped = totalBytes == nil ? nil : try Self.entry(descriptor)
+        if let zipped {
+            lseek(descriptor, zipped.offset, SEEK_SET)
+            if !zipped.isCompressed { stored = zipped.compressedBytes }
+        }
         input = .allocate(capacity: Self.inputBytes)
     }
 
@@ -57,11 +66,24 @@ public final class ByteSource {
     /// Bytes consumed so far, as stored on disk or sent through the pipe.
     public var consumedBytes: Int { takenBytes - (end - start) }
 
+    /// The file of a zip; nil where the file is none.
+    private static func entry(_ descriptor: Int32) throws(InterchangeError) -> ZipEntry? {
+        do throws(InterchangeError) {
+            return try ZipEntry(of: descriptor)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
     /// Whether `read` may wait, because nobody has written more into the pipe yet.
-    var isDry: Bool {
+    var isDry: Bool { isDry(afterMilliseconds: 0) }
+
+    /// Whether nobody writes more into the pipe for so long.
+    func isDry(afterMilliseconds patience: Int32) -> Bool {
         guard totalBytes == nil else { return false }
         var file = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&file, 1, 0) == 0
+        return poll(&file, 1, patience) == 0
     }
 
     /// Reads the bytes that are there, at most as many as the buffer takes; waits only if there are
@@ -72,7 +94,11 @@ public final class ByteSource {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(InterchangeError) -> Int {
         if !hasBegun {
             hasBegun = true
-            if try fill(atLeast: 2), isGzip { gzip = try Self.decompression() }
+            if let zipped {
+                if zipped.isCompressed { gzip = try Self.decompression(isZip: true) }
+            } else if try fill(atLeast: 2), isGzip {
+                gzip = try Self.decompression(isZip: false)
+            }
         }
         if let gzip { return try decompress(gzip, into: buffer) }
         guard start < end else { return try take(into: buffer) }
@@ -84,11 +110,12 @@ public final class ByteSource {
 
     /// All bytes up to the end.
     ///
+    /// - Parameter head: bytes that have been read before, and are counted.
     /// - Throws: also when there are more than `limit` bytes.
-    func all(atMost limit: Int) throws(InterchangeError) -> [UInt8] {
+    func all(atMost limit: Int, behind head: [UInt8] = []) throws(InterchangeError) -> [UInt8] {
         let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 1)
         defer { chunk.deallocate() }
-        var bytes: [UInt8] = []
+        var bytes = head
         while true {
             let count = try read(into: chunk)
             guard count > 0 else { return bytes }
@@ -117,10 +144,12 @@ public final class ByteSource {
 
     /// Reads from the file, past the input.
     private func take(into buffer: UnsafeMutableRawBufferPointer) throws(InterchangeError) -> Int {
+        let most = min(buffer.count, stored ?? .max)
         while true {
-            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            let count = Glibc.read(descriptor, buffer.baseAddress, most)
             guard count < 0 else {
                 takenBytes += count
+                stored = stored.map { $0 - count }
                 return count
             }
             guard errno == EINTR else {
@@ -134,12 +163,14 @@ public final class ByteSource {
     /// Whether the input, of at least two bytes, begins like gzip.
     private var isGzip: Bool { input[start] == 0x1F && input[start + 1] == 0x8B }
 
-    private static func decompression() throws(InterchangeError) -> UnsafeMutablePointer<z_stream> {
+    private static func decompression(
+        isZip: Bool
+    ) throws(InterchangeError) -> UnsafeMutablePointer<z_stream> {
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // 31: the greatest window, and gzip around it.
+        // The greatest window: 31 with gzip around it, -15 with nothing.
         let size = Int32(MemoryLayout<z_stream>.size)
-        guard inflateInit2_(stream, 31, ZLIB_VERSION, size) == Z_OK else {
+        guard inflateInit2_(stream, isZip ? -15 : 31, ZLIB_VERSION, size) == Z_OK else {
             stream.deallocate()
             throw InterchangeError("cannot be read: out of memory")
         }
@@ -152,10 +183,10 @@ public final class ByteSource {
         let room = UInt32(min(buffer.count, 1 << 30))
         while true {
             if isBetweenMembers {
-                guard try beginMember(stream) else { return 0 }
+                guard zipped == nil, try beginMember(stream) else { return 0 }
             }
             if !hasOutput, !(try fill(atLeast: 1)) {
-                throw InterchangeError("is truncated: its gzip stream ends too early")
+                throw InterchangeError("is truncated: its compressed stream ends too early")
             }
             stream.pointee.next_in = input + start
             stream.pointee.avail_in = UInt32(end - start)
@@ -190,7 +221,7 @@ public final class ByteSource {
         switch code {
         case Z_OK, Z_STREAM_END, Z_BUF_ERROR: return
         case Z_MEM_ERROR: throw InterchangeError("cannot be read: out of memory")
-        default: throw InterchangeError("is corrupt: its gzip stream does not decompress")
+        default: throw InterchangeError("is corrupt: its compressed stream does not decompress")
         }
     }
 

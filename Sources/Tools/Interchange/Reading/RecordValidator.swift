@@ -11,6 +11,12 @@ struct RecordValidator {
     /// The view of a valid object, valid until the next call.
     func validate(_ text: UnsafeBufferPointer<UInt8>) throws(RecordError) -> JSONView {
         let view = try parse(text)
+        try check(view)
+        return view
+    }
+
+    /// - Throws: why the service would refuse the object.
+    func check(_ view: JSONView) throws(RecordError) {
         guard view.kind == .object else { throw RecordError("expected a JSON object") }
         if let id = view["_id"] { try Self.checkID(id.string) }
         do throws(ServiceFailure) {
@@ -18,16 +24,19 @@ struct RecordValidator {
         } catch {
             throw Self.recordError(error)
         }
-        return view
     }
 
     func parse(_ text: UnsafeBufferPointer<UInt8>) throws(RecordError) -> JSONView {
         do throws(JSONSyntaxError) {
             return try parser.parse(text)
         } catch {
-            let position = error.offset.map { ", at byte \($0 + 1)" } ?? ""
-            throw RecordError(error.message + position)
+            throw Self.error(error)
         }
+    }
+
+    /// A fault of JSON, with its place in the record.
+    static func error(_ error: JSONSyntaxError) -> RecordError {
+        RecordError(error.message + (error.offset.map { ", at byte \($0 + 1)" } ?? ""))
     }
 
     /// - Parameter text: nil for an `_id` that is not a string.

@@ -15,6 +15,10 @@ final class ByteWindow {
     /// Whether the source has no bytes beyond the window.
     private(set) var isAtEnd = false
     private let maximumBytes: Int
+    /// Turns the source's bytes into UTF-8; nil if they are.
+    private var decoder: TextDecoder?
+    /// Decoded bytes that the window had no room for.
+    private var decoded: ArraySlice<UInt8> = []
 
     init(_ source: ByteSource, maximumBytes: Int, initialBytes: Int = 1_048_576) {
         self.source = source
@@ -57,11 +61,47 @@ final class ByteWindow {
             guard capacity < maximumBytes else { return .full }
             enlarge(to: min(capacity * 2, maximumBytes))
         }
-        let count = try source.read(
-            into: UnsafeMutableRawBufferPointer(start: base + end, count: capacity - end))
+        let room = UnsafeMutableRawBufferPointer(start: base + end, count: capacity - end)
+        let count = decoder == nil ? try source.read(into: room) : try readDecoded(into: room)
         end += count
         if count == 0 { isAtEnd = true }
         return count == 0 ? .ended : .grown
+    }
+
+    /// All bytes up to the end, consumed.
+    ///
+    /// - Throws: also when there are more than `limit` bytes.
+    func rest(atMost limit: Int) throws(InterchangeError) -> [UInt8] {
+        let head = Array(bytes)
+        consume(count)
+        return try source.all(atMost: limit, behind: head)
+    }
+
+    /// Takes all bytes, those in the window too, for text of another encoding than UTF-8.
+    func decode(_ encoding: TextEncoding) throws(InterchangeError) {
+        guard encoding != .utf8 else { return }
+        var decoder = TextDecoder(encoding)
+        decoded = decoder.utf8(Array(bytes))[...]
+        (start, end) = (0, 0)
+        self.decoder = decoder
+        isAtEnd = false
+        _ = try fill()
+    }
+
+    private func readDecoded(
+        into room: UnsafeMutableRawBufferPointer
+    ) throws(InterchangeError) -> Int {
+        while decoded.isEmpty {
+            let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
+            defer { chunk.deallocate() }
+            let count = try source.read(into: chunk)
+            if count == 0 { return 0 }
+            decoded = decoder!.utf8(Array(chunk[..<count]))[...]
+        }
+        let count = min(room.count, decoded.count)
+        room.copyBytes(from: decoded.prefix(count))
+        decoded = decoded.dropFirst(count)
+        return count
     }
 
     /// Drops a byte order mark at the window's start.

@@ -10,6 +10,8 @@ public protocol RecordSource: AnyObject {
     var isWaiting: Bool { get }
     /// What the summary of a load says besides numbers of records, such as what was left out.
     var note: String? { get }
+    /// The first lines of a file of rejected records: a table's header.
+    var head: [UInt8] { get }
 
     /// The next record, or nil at the end.
     func next() throws(InterchangeError) -> Record?
@@ -20,4 +22,6 @@ extension RecordSource {
     public var isWaiting: Bool { false }
     /// Nil, for sources that leave nothing out.
     public var note: String? { nil }
+    /// Nothing, for sources whose records stand alone.
+    public var head: [UInt8] { [] }
 }

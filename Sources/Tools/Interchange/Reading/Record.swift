@@ -4,12 +4,32 @@ public struct Record: Sendable {
     public let number: Int
     /// The object's JSON text, valid for writing and on one line; it may have an `_id`.
     public let result: Result<[UInt8], RecordError>
+    /// The record as it came, if the reading keeps it; else empty.
+    public let source: [UInt8]
 
     /// Stores its arguments.
-    public init(number: Int, result: Result<[UInt8], RecordError>) {
+    public init(number: Int, result: Result<[UInt8], RecordError>, source: [UInt8] = []) {
         self.number = number
         self.result = result
+        self.source = source
     }
+}
+
+/// One record of a file before the mapping.
+struct RawRecord {
+    let number: Int
+    /// JSON text, which need not be valid.
+    let result: Result<[UInt8], RecordError>
+    /// The record as it came; empty where that is the JSON text.
+    var source: [UInt8] = []
+}
+
+/// How much of a file is looked at before its first record is delivered.
+enum SampleSize {
+    static let records = 10_000
+    static let bytes = 8 << 20
+    /// Milliseconds after which a pipe has nothing more to look at for the moment.
+    static let patience: Int32 = 250
 }
 
 /// What is wrong with one record.
@@ -30,16 +50,16 @@ public struct RecordError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A stream of records; a reader keeps only as much of its file as the current record needs.
-public protocol RecordReader {
+protocol RecordReader {
     /// The next record, or nil at the end.
     ///
     /// - Throws: if the rest of the file cannot be read; a fault of one record is in `Record`.
-    mutating func next() throws(InterchangeError) -> Record?
+    mutating func next() throws(InterchangeError) -> RawRecord?
     /// Whether a whole line is there behind the last record. Where records are no lines it is true.
     var hasLine: Bool { get }
 }
 
 extension RecordReader {
     /// True, for readers whose records are no lines.
-    public var hasLine: Bool { true }
+    var hasLine: Bool { true }
 }

@@ -6,6 +6,8 @@
 /// - Complexity: one pass; nothing is allocated once the list of cells has grown.
 struct CSVScanner {
     let separator: UInt8
+    /// Whether a cell may be quoted.
+    let hasQuotes: Bool
     /// The cells of the last record found.
     private(set) var cells: [Cell] = []
     /// Line feeds in the last record found, its own end included.
@@ -34,7 +36,9 @@ struct CSVScanner {
     private static let carriageReturn: UInt8 = 0x0D
     private static let lineFeed: UInt8 = 0x0A
 
-    init(separator: UInt8) { self.separator = separator }
+    init(separator: UInt8, hasQuotes: Bool = true) {
+        (self.separator, self.hasQuotes) = (separator, hasQuotes)
+    }
 
     /// - Parameter isLast: whether no bytes will follow these.
     mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) -> Outcome {
@@ -43,8 +47,7 @@ struct CSVScanner {
         hasTextBehindQuote = false
         var at = 0
         while true {
-            let isQuoted = at < bytes.count && bytes[at] == Self.quote
-            if isQuoted {
+            if beginsQuoted(bytes, &at) {
                 guard quotedCell(bytes, &at) else { return isLast ? .unclosedQuote : .incomplete }
             } else {
                 plainCell(bytes, &at)
@@ -69,8 +72,25 @@ struct CSVScanner {
         var end = at
         let endsLine = at == bytes.count || bytes[at] == Self.lineFeed
         if endsLine, end > start, bytes[end - 1] == Self.carriageReturn { end -= 1 }
-        cells.append(Cell(range: start..<end))
+        var first = start
+        while first < end, Self.isBlank(bytes[first]) { first += 1 }
+        while end > first, Self.isBlank(bytes[end - 1]) { end -= 1 }
+        cells.append(Cell(range: first..<end))
     }
+
+    /// Whether the next cell is quoted, whatever blanks stand before the quote, which are skipped.
+    private func beginsQuoted(_ bytes: UnsafeBufferPointer<UInt8>, _ at: inout Int) -> Bool {
+        guard hasQuotes else { return false }
+        var first = at
+        while first < bytes.count, Self.isBlank(bytes[first]), bytes[first] != separator {
+            first += 1
+        }
+        guard first < bytes.count, bytes[first] == Self.quote else { return false }
+        at = first
+        return true
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     /// The same for a quoted cell; false when its closing quote is not among the bytes.
     private mutating func quotedCell(
@@ -93,10 +113,10 @@ struct CSVScanner {
         cells.append(cell)
         at = close + 1
         skipToEnd(bytes, &at)
-        let behind = bytes[(close + 1)..<at]
+        var behind = bytes[(close + 1)..<at]
         let isLineEnd = at == bytes.count || bytes[at] == Self.lineFeed
-        let isReturn = behind.count == 1 && behind.first == Self.carriageReturn && isLineEnd
-        if !behind.isEmpty, !isReturn { hasTextBehindQuote = true }
+        if isLineEnd, behind.last == Self.carriageReturn { behind.removeLast() }
+        if !behind.allSatisfy(Self.isBlank) { hasTextBehindQuote = true }
         return true
     }
 

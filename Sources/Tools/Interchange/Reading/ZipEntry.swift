@@ -1,0 +1,96 @@
+import Glibc
+
+/// The file of a zip archive to read: its only one, or the stops of a GTFS feed.
+struct ZipEntry {
+    let name: String
+    /// Where its bytes begin.
+    let offset: Int
+    let compressedBytes: Int
+    let isCompressed: Bool
+
+    /// - Throws: for an archive with several files or none, and for one that cannot be read.
+    init?(of descriptor: Int32) throws(InterchangeError) {
+        guard let start = Self.bytes(descriptor, at: 0, count: 4),
+            start == [0x50, 0x4B, 3, 4] || start == [0x50, 0x4B, 5, 6]
+        else { return nil }
+        let entries = try Self.entries(descriptor).filter {
+            !$0.name.hasSuffix("/") && !$0.name.hasPrefix("__MACOSX/")
+                && !$0.name.hasSuffix(".DS_Store")
+        }
+        if entries.contains(where: { $0.name.hasPrefix("xl/") }) {
+            throw InputFormat.unreadable("an Excel workbook", instead: "save the sheet as CSV")
+        }
+        let stops = entries.first { $0.name.split(separator: "/").last == "stops.txt" }
+        guard let entry = stops ?? (entries.count == 1 ? entries[0] : nil) else {
+            let names = entries.prefix(8).map(\.name).joined(separator: ", ")
+            throw InterchangeError(
+                "is a zip of \(entries.count) files (\(names)); unpack the one to load: "
+                    + "`unzip -p FILE NAME | geobucket load - --format … --bucket B`")
+        }
+        self = try entry.located(descriptor)
+    }
+
+    private init(name: String, offset: Int, compressedBytes: Int, isCompressed: Bool) {
+        (self.name, self.offset) = (name, offset)
+        (self.compressedBytes, self.isCompressed) = (compressedBytes, isCompressed)
+    }
+
+    /// The same with the offset of the bytes in the place of that of the local header.
+    private func located(_ descriptor: Int32) throws(InterchangeError) -> ZipEntry {
+        guard let header = Self.bytes(descriptor, at: offset, count: 30),
+            header.starts(with: [0x50, 0x4B, 3, 4])
+        else { throw Self.corrupt }
+        let start = offset + 30 + Self.number(header, 26, 2) + Self.number(header, 28, 2)
+        return ZipEntry(
+            name: name, offset: start, compressedBytes: compressedBytes,
+            isCompressed: isCompressed)
+    }
+
+    /// The files that the central directory lists.
+    private static func entries(_ descriptor: Int32) throws(InterchangeError) -> [ZipEntry] {
+        let size = Int(lseek(descriptor, 0, SEEK_END))
+        lseek(descriptor, 0, SEEK_SET)
+        let tailBytes = min(size, 65_557)
+        guard let tail = bytes(descriptor, at: size - tailBytes, count: tailBytes),
+            let end = (0...max(0, tail.count - 22)).last(where: {
+                tail[$0...].starts(with: [0x50, 0x4B, 5, 6])
+            }), tail.count >= 22
+        else { throw corrupt }
+        let (length, start) = (number(tail, end + 12, 4), number(tail, end + 16, 4))
+        guard length <= 16 << 20, start + length <= size,
+            let directory = bytes(descriptor, at: start, count: length)
+        else { throw corrupt }
+        var entries: [ZipEntry] = []
+        var at = 0
+        while at + 46 <= directory.count, directory[at...].starts(with: [0x50, 0x4B, 1, 2]) {
+            let nameBytes = number(directory, at + 28, 2)
+            guard at + 46 + nameBytes <= directory.count else { throw corrupt }
+            let method = number(directory, at + 10, 2)
+            let name = String(decoding: directory[(at + 46)..<(at + 46 + nameBytes)], as: UTF8.self)
+            guard method == 0 || method == 8 else {
+                throw InterchangeError(
+                    "is a zip whose file \(name) is compressed in a way that is not known; unpack it"
+                )
+            }
+            entries.append(
+                ZipEntry(
+                    name: name, offset: number(directory, at + 42, 4),
+                    compressedBytes: number(directory, at + 20, 4), isCompressed: method == 8))
+            at += 46 + nameBytes + number(directory, at + 30, 2) + number(directory, at + 32, 2)
+        }
+        return entries
+    }
+
+    private static let corrupt = InterchangeError(
+        "is a zip that is truncated or corrupt, or larger than 4 GiB; unpack it")
+
+    private static func number(_ bytes: [UInt8], _ at: Int, _ count: Int) -> Int {
+        (0..<count).reduce(0) { $0 | Int(bytes[at + $1]) << (8 * $1) }
+    }
+
+    private static func bytes(_ descriptor: Int32, at offset: Int, count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let found = pread(descriptor, &bytes, count, offset)
+        return found == count ? bytes : nil
+    }
+}
