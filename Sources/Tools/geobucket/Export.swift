@@ -27,15 +27,31 @@ struct Export: AsyncParsableCommand {
     )
     var point: String?
 
+    @Option(help: "CSV: a place as columns, wkt or geojson.")
+    var placeAs: PlaceForm?
+
+    @Option(
+        help: ArgumentHelp(
+            "The field with original ids, such as source_id, which become the ids written.",
+            valueName: "field"))
+    var idField: String?
+
     enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
         case ndjson, geojson, csv
     }
 
-    func validate() throws { try usage("--bucket") { _ = try BucketName(bucket) } }
+    func validate() throws {
+        try usage("--bucket") { _ = try BucketName(bucket) }
+        if placeAs != nil, format != .csv {
+            throw ValidationError("--place-as has no effect on \(format.rawValue); csv takes it")
+        }
+    }
 
     func run() async throws {
         var options = WritingOptions()
         options.pointField = point
+        options.placeForm = placeAs ?? .columns
+        let idField = idField.map { Array($0.utf8) }
         let format = OutputFormat(rawValue: format.rawValue)!
         let bucket = bucket
         try await server.connect { connection in
@@ -49,7 +65,7 @@ struct Export: AsyncParsableCommand {
                 var output: [UInt8] = []
                 more = try JSONParser.reading(piece) { view in
                     for object in view["objects"]?.elements ?? view.elements {
-                        try writer.write(Array(object.text), to: &output)
+                        try writer.write(Self.text(object, idField), to: &output)
                     }
                     return view["more"]?.bool ?? false
                 }
@@ -59,6 +75,24 @@ struct Export: AsyncParsableCommand {
             try writer.finish(to: &output)
             try Console.write(output)
         }
+    }
+
+    /// An object, its id replaced by the value of a field that it has.
+    private static func text(_ object: JSONView, _ idField: [UInt8]?) -> [UInt8] {
+        guard let idField,
+            let id = idField.withUnsafeBufferPointer({ object.member($0) }),
+            id.kind == .string || id.kind == .number
+        else { return Array(object.text) }
+        var writer = JSONWriter(reserving: object.text.count + 16)
+        writer.raw("{\"_id\":")
+        writer.string(id.string ?? String(decoding: id.text, as: UTF8.self))
+        for member in object.members
+        where !member.name.elementsEqualBytes("_id") && !member.name.elementsEqualBytes(idField) {
+            writer.byte(UInt8(ascii: ","))
+            writer.raw(member.text)
+        }
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
     }
 
     static func params(_ bucket: String, continues: Bool) -> [UInt8] {
@@ -71,3 +105,5 @@ struct Export: AsyncParsableCommand {
         return writer.bytes
     }
 }
+
+extension PlaceForm: ExpressibleByArgument {}

@@ -49,7 +49,9 @@ struct Inspection {
 
     /// The summary where a person sees it, and the warnings everywhere.
     func tell() {
-        if Console.errorIsTerminal { found.summary.forEach { Console.error($0, prefix: "") } }
+        if Console.errorIsTerminal {
+            for line in found.summary { Console.error(line, prefix: "") }
+        }
         for warning in found.warnings { Console.error(warning) }
     }
 

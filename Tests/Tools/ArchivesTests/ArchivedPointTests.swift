@@ -44,7 +44,10 @@ import Testing
     @Test(arguments: [
         ("<real>90.0000001</real>", "<integer>0</integer>", "root: latitude 90.0000001 is outside"),
         ("<integer>0</integer>", "<integer>181</integer>", "root: longitude 181.0 is outside"),
-        ("<string>1</string>", "<integer>0</integer>", "root.lat: expected a number of degrees"),
+        (
+            "<string>north</string>", "<integer>0</integer>",
+            "root.lat: expected a number of degrees"
+        ),
         ("<integer>0</integer>", "<false/>", "root.lon: expected a number of degrees"),
         ("<integer>0</integer>", ArchiveText.uid(0), "root.lon: expected a number of degrees"),
     ])

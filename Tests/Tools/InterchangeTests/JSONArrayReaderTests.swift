@@ -49,7 +49,8 @@ import Testing
 
     @Test("What does not begin with a bracket is no array; an empty file has no elements")
     func beginnings() throws {
-        #expect(refusal("{}", ".txt", format: .json)?.contains("expected an array") == true)
+        #expect(refusal("5", ".txt", format: .json)?.contains("expected an array") == true)
+        #expect(try lines("{\"a\":\n1}", ".txt", format: .json) == ["1: {\"a\":1}"])
         #expect(try lines("", ".txt", format: .json) == [])
         #expect(try lines(" \n", ".txt", format: .json) == [])
     }

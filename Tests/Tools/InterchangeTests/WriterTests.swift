@@ -183,10 +183,14 @@ import Testing
     func geoJSONRoundTrip() throws {
         let object =
             #"{"_id":"ab","n":1.50,"o":{"p":[null]},"location":{"_type":"point","lat":1,"lon":-2.0}}"#
+        let other = object.replacing("ab", with: "cd")
         #expect(
-            try lines(written(.geojson, [object, object]), ".geojson") == [
-                "1: " + object, "2: " + object,
+            try lines(written(.geojson, [object, other]), ".geojson") == [
+                "1: " + object, "2: " + other,
             ])
+        #expect(
+            try lines(written(.geojson, [object, object]), ".geojson")[1]
+                == #"2! _id: an earlier record has the id "ab" too"#)
         let several =
             #"{"_id":"ab","location":[{"_type":"point","lat":1,"lon":-2.0},{"_type":"point","lat":3,"lon":4}]}"#
         #expect(try lines(written(.geojson, [several]), ".geojson") == ["1: " + several])

@@ -158,7 +158,7 @@ final class Mapper {
         var found: [PlaceReader.Found] = []
         for place in readers { found.append(try read(place, fields)) }
         var isWritten = found.map { place in if case .nothing = place { true } else { false } }
-        try fields.forEach { member throws(RecordError) in
+        try fields.visit { member throws(RecordError) in
             for index in readers.indices
             where !isWritten[index]
                 && readers[index].removed.contains(where: {
@@ -238,14 +238,16 @@ final class Mapper {
         _ found: PlaceReader.Found, _ place: Place, _ fields: RecordFields,
         to output: inout Output
     ) throws(RecordError) {
-        let path = place.rule.paths[0]
-        try write(found, as: place.name, at: path, to: &output) {
+        let paths = place.rule.paths
+        try write(found, as: place.name, at: (paths[0], paths.last!), to: &output) {
             fields.value(at: place.paths[0])
         }
     }
 
     private func write(
-        _ found: PlaceReader.Found, as name: [UInt8], at path: String, to output: inout Output,
+        _ found: PlaceReader.Found, as name: [UInt8],
+        at paths: (latitude: String, longitude: String),
+        to output: inout Output,
         own: () -> JSONView?
     ) throws(RecordError) {
         switch found {
@@ -254,13 +256,14 @@ final class Mapper {
             output.begin(name)
             output.writer.raw(own()!.text)
         case .point(let position, let system):
-            let degrees = try degrees(position, system, path)
+            let degrees = try degrees(position, system, paths)
             output.begin(name)
             output.point(position, degrees)
         case .points(let positions, let system):
             var all: [(PlaceReader.Position, (latitude: Double, longitude: Double)?)] = []
-            for position in positions {
-                all.append((position, try degrees(position, system, path)))
+            for (index, position) in positions.enumerated() {
+                let path = "\(paths.latitude)[\(index)]"
+                all.append((position, try degrees(position, system, (path, path))))
             }
             output.begin(name)
             output.writer.byte(UInt8(ascii: "["))
@@ -274,12 +277,14 @@ final class Mapper {
 
     /// Degrees of a position of another system; nil for one that is in degrees as it stands.
     private func degrees(
-        _ position: PlaceReader.Position, _ system: ReferenceSystem?, _ path: String
+        _ position: PlaceReader.Position, _ system: ReferenceSystem?,
+        _ paths: (latitude: String, longitude: String)
     ) throws(RecordError) -> (latitude: Double, longitude: Double)? {
         let system = system ?? mapping.crs ?? .degrees
         let found = system.degrees(x: position.x, y: position.y)
-        for (degrees, bound, name) in [
-            (found?.longitude, 180.0, "longitude"), (found?.latitude, 90.0, "latitude"),
+        for (degrees, bound, name, path) in [
+            (found?.longitude, 180.0, "longitude", paths.longitude),
+            (found?.latitude, 90.0, "latitude", paths.latitude),
         ] {
             guard let degrees, abs(degrees) <= bound else {
                 let text = degrees.map { "\($0)" } ?? "\(position.x), \(position.y)"
@@ -317,7 +322,8 @@ final class Mapper {
                 "the property \(quoted(mapping.pointField)) has the name of the point field; "
                     + "--point NAME names another, --rename the property", path: "properties")
         }
-        try write(found, as: name, at: "geometry.coordinates", to: &output) { geometry }
+        let path = "geometry.coordinates"
+        try write(found, as: name, at: (path, path), to: &output) { geometry }
         if case .point(let position, _) = found, let altitude = position.altitude,
             fields.sources.first?["altitude"] == nil
         {

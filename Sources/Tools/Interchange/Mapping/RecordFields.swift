@@ -85,7 +85,7 @@ struct RecordFields {
     }
 
     /// Calls `body` with each field; `_id` is none.
-    func forEach(_ body: (JSONView.Member) throws(RecordError) -> Void) throws(RecordError) {
+    func visit(_ body: (JSONView.Member) throws(RecordError) -> Void) throws(RecordError) {
         for source in sources {
             let isRecord = source.isSameValue(as: record)
             for member in source.members {

@@ -31,7 +31,7 @@ struct Survey {
         }
         if fields.geometry != nil { hasGeometry = true }
         missing.removeAll { fields.value(at: FieldPath($0.path)) != nil }
-        try? fields.forEach { member in
+        try? fields.visit { member in
             let index = index(of: member.name)
             self.fields[index].add(member.value, reader)
             guard member.value.kind == .object, nested.count < 1_000 else { return }

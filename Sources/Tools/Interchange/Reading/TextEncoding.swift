@@ -36,8 +36,8 @@ public enum TextEncoding: String, Sendable, Hashable, CaseIterable {
 
     private static func isMostlyOther(_ head: UnsafeBufferPointer<UInt8>) -> Bool {
         guard head.contains(where: { $0 >= 0x80 }) else { return false }
-        // The last character may be cut.
-        let text = String(decoding: head.dropLast(min(3, head.count / 2)), as: UTF8.self)
+        // The last character of a piece may be cut.
+        let text = String(decoding: head.dropLast(head.count < 65_536 ? 0 : 3), as: UTF8.self)
         var (valid, invalid) = (0, 0)
         for scalar in text.unicodeScalars where scalar.value >= 0x80 {
             if scalar == "\u{FFFD}" { invalid += 1 } else { valid += 1 }

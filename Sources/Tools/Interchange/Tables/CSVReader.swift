@@ -69,7 +69,6 @@ struct CSVReader: RecordReader {
     private static func names(
         _ cells: [CSVScanner.Cell], _ record: UnsafeBufferPointer<UInt8>, _ hasHeader: Bool
     ) throws(InterchangeError) -> [String?] {
-        guard hasHeader else { return (1...cells.count).map { "column\($0)" } }
         guard CSVRecordBuilder.isUTF8(record) else {
             throw InterchangeError(
                 "the header row is not valid UTF-8; --encoding windows-1252 or utf-16 says what it "
@@ -79,6 +78,7 @@ struct CSVReader: RecordReader {
             throw InterchangeError(
                 "the header row contains a carriage return: lines have to end in LF or CRLF")
         }
+        guard hasHeader else { return (1...cells.count).map { "column\($0)" } }
         return cells.map { $0.range.isEmpty && !$0.isQuoted ? nil : $0.text(in: record) }
     }
 

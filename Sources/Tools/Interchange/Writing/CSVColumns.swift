@@ -10,9 +10,13 @@ public struct CSVColumns {
     private var columns: [Column] = []
     private var positions: [[UInt8]: Int] = [:]
     private let parser = ObjectParser()
+    private var form = PlaceForm.columns
 
     /// No columns yet; `add` collects them.
     public init() {}
+
+    /// - Parameter form: whether a GeoPoint takes two columns or one.
+    init(_ form: PlaceForm) { self.form = form }
 
     /// Columns for these field paths, whatever the objects contain.
     init(paths: [String]) {
@@ -41,7 +45,7 @@ public struct CSVColumns {
     public mutating func add(_ object: [UInt8]) throws(InterchangeError) {
         for member in try parser.parse(object).members {
             let name = Array(member.name)
-            if GeoPoint.coordinate(of: member.value) == nil {
+            if form != .columns || GeoPoint.coordinate(of: member.value) == nil {
                 insert(name, .field)
             } else {
                 insert(name + Array(".lat".utf8), .half(of: name, "lat"))
@@ -60,14 +64,18 @@ public struct CSVColumns {
     }
 
     /// The value of an object in each column; nil is an empty cell.
-    func cells(of object: JSONView) -> [JSONView?] { columns.map { Self.cell(of: object, $0) } }
+    func cells(of object: JSONView) -> [JSONView?] { columns.map { cell(of: object, $0) } }
 
-    private static func cell(of object: JSONView, _ column: Column) -> JSONView? {
+    private func cell(of object: JSONView, _ column: Column) -> JSONView? {
         func member(_ name: [UInt8]) -> JSONView? {
             name.withUnsafeBufferPointer { object.member($0) }
         }
         if case .path(let path) = column.source { return path.value(in: object) }
-        if let own = member(column.name), GeoPoint.coordinate(of: own) == nil { return own }
+        if let own = member(column.name),
+            form != .columns || GeoPoint.coordinate(of: own) == nil
+        {
+            return own
+        }
         guard case .half(let field, let half) = column.source, let point = member(field),
             GeoPoint.coordinate(of: point) != nil
         else { return nil }

@@ -1,4 +1,5 @@
 import JSONText
+import Objects
 
 /// Comma-separated values (RFC 4180) with a header row; lines end in CRLF.
 ///
@@ -10,13 +11,15 @@ struct CSVWriter: ObjectWriter {
     private let collects: Bool
     private var columns: CSVColumns
     private let parser = ObjectParser()
+    private let form: PlaceForm
     private var hasHeader = false
     private var buffered: [[UInt8]] = []
 
     /// - Parameter columns: nil takes them from the objects.
-    init(columns: [String]?) {
+    init(columns: [String]?, _ form: PlaceForm = .columns) {
+        self.form = form
         collects = columns == nil
-        self.columns = columns.map(CSVColumns.init(paths:)) ?? CSVColumns()
+        self.columns = columns.map(CSVColumns.init(paths:)) ?? CSVColumns(form)
     }
 
     mutating func write(_ object: [UInt8], to output: inout [UInt8]) throws(InterchangeError) {
@@ -52,20 +55,45 @@ struct CSVWriter: ObjectWriter {
         for (index, value) in zip(0..., columns.cells(of: object)) {
             if index > 0 { output.append(UInt8(ascii: ",")) }
             guard let value, value.kind != .null else { continue }
-            Self.appendCell(value.utf8 ?? value.text, to: &output)
+            if form != .columns, GeoPoint.coordinate(of: value) != nil {
+                appendPlace(value, to: &output)
+            } else {
+                let isText = value.kind == .string
+                Self.appendCell(
+                    value.utf8 ?? value.text, isQuoted: isText && Self.isAmbiguous(value.utf8!),
+                    to: &output)
+            }
         }
         // A blank line would not be read as a record.
         if output.count == start { output += "\"\"".utf8 }
         output += "\r\n".utf8
     }
 
+    private func appendPlace(_ point: JSONView, to output: inout [UInt8]) {
+        let (x, y) = (point["lon"]!.text.text, point["lat"]!.text.text)
+        let text =
+            form == .wkt
+            ? "POINT(\(x) \(y))" : "{\"type\":\"Point\",\"coordinates\":[\(x),\(y)]}"
+        Array(text.utf8).withUnsafeBufferPointer { Self.appendCell($0, to: &output) }
+    }
+
+    /// Whether a text without quotes would be read as something else.
+    private static func isAmbiguous(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let first = text.first, let last = text.last else { return false }
+        return first == 0x20 || first == 0x09 || last == 0x20 || last == 0x09
+            || first == UInt8(ascii: "#") || JSONSpelling.isNumber(text)
+            || JSONSpelling.bool(text) != nil || JSONSpelling.withPoint(text) != nil
+    }
+
     private static func appendCell(
-        _ bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]
+        _ bytes: UnsafeBufferPointer<UInt8>, isQuoted: Bool = false, to output: inout [UInt8]
     ) {
         let quote = UInt8(ascii: "\"")
-        let needsQuotes = bytes.contains {
-            $0 == quote || $0 == UInt8(ascii: ",") || $0 == 0x0A || $0 == 0x0D
-        }
+        let needsQuotes =
+            isQuoted
+            || bytes.contains {
+                $0 == quote || $0 == UInt8(ascii: ",") || $0 == 0x0A || $0 == 0x0D
+            }
         guard needsQuotes else { return output.append(contentsOf: bytes) }
         output.append(quote)
         for byte in bytes {

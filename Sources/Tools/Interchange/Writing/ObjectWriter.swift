@@ -38,9 +38,19 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
         case .json: JSONArrayWriter()
         case .ndjson: NDJSONWriter()
         case .geojson: GeoJSONWriter(pointField: options.pointField)
-        case .csv: CSVWriter(columns: options.columns)
+        case .csv: CSVWriter(columns: options.columns, options.placeForm)
         }
     }
+}
+
+/// How a table has a GeoPoint.
+public enum PlaceForm: String, Sendable, Hashable, CaseIterable {
+    /// Two columns, `location.lat` and `location.lon`.
+    case columns
+    /// One column of well-known text: `POINT(2.25 48.5)`.
+    case wkt
+    /// One column of GeoJSON.
+    case geojson
 }
 
 /// How objects are written, if the format leaves a choice.
@@ -48,6 +58,8 @@ public struct WritingOptions: Sendable {
     /// Table and CSV: the columns as field paths, in this order. Nil takes them from the objects,
     /// all of which are then kept until the end.
     public var columns: [String]?
+    /// CSV: how GeoPoints are written.
+    public var placeForm = PlaceForm.columns
     /// GeoJSON: the field that becomes the geometry. Nil takes the GeoPoint `location`, or the
     /// first GeoPoint of an object without it.
     public var pointField: String?
