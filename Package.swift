@@ -241,7 +241,7 @@ let package = Package(
             name: "Interchange",
             dependencies: [
                 "Archives", "CGEOS", "CPositions", "CZlib", "Digests", "Geodesy", "JSONText",
-                "Objects", "QueryLanguage",
+                "Objects",
             ]),
         .target(name: "SyntheticData", dependencies: ["Geodesy", "JSONText"]),
         .target(

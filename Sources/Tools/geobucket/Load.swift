@@ -44,7 +44,7 @@ struct Load: AsyncParsableCommand {
         if dryRun {
             return try Console.write(Inspection(try open(ServerLimits.usual)).summary)
         }
-        try await loading.load(named: file, rejects: rejects) { limits in
+        try await loading.load(named: file, rejects: rejects, needsObjects: true) { limits in
             let opened = try open(limits)
             Inspection(opened).tell()
             return opened

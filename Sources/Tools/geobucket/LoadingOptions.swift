@@ -24,13 +24,15 @@ struct LoadingOptions: ParsableArguments {
     /// - Parameters:
     ///   - name: the file, for messages.
     ///   - rejects: the path of the file for what is skipped.
+    ///   - needsObjects: whether it is a failure to skip all records.
     ///   - records: opens the file; called when the service's limits are known.
     func load(
-        named name: String, rejects: String? = nil,
+        named name: String, rejects: String? = nil, needsObjects: Bool = false,
         _ records: (ServerLimits) throws -> some RecordSource
     ) async throws {
         let name = name == "-" ? "standard input" : name
-        try await load(named: name, try rejects.map(RejectsFile.init)) { loader, limits in
+        try await load(named: name, try rejects.map(RejectsFile.init), needsObjects) {
+            loader, limits in
             do {
                 await loader.load(try records(limits))
             } catch let error as InterchangeError {
@@ -43,7 +45,7 @@ struct LoadingOptions: ParsableArguments {
     func load(_ source: RemoteBucket, _ flags: MappingFlags) async throws {
         try flags.check(for: .ndjson)
         let mapping = try flags.options().mapping
-        try await load(named: source.bucket, nil) { loader, limits in
+        try await load(named: source.bucket, nil, true) { loader, limits in
             var reading = Limits()
             reading.documentSize = limits.objectSize
             let records = MappedRecords(mapping, limits: reading)
@@ -59,7 +61,7 @@ struct LoadingOptions: ParsableArguments {
     }
 
     private func load(
-        named name: String, _ rejects: RejectsFile?,
+        named name: String, _ rejects: RejectsFile?, _ needsObjects: Bool,
         _ body: (inout Loader, ServerLimits) async throws -> Void
     ) async throws {
         let (onError, bucket) = (onError, bucket)
@@ -75,7 +77,7 @@ struct LoadingOptions: ParsableArguments {
         try Console.write(summary.line + "\n")
         try rejects?.close()
         if let failure = summary.stoppedBy { throw CommandFailure("\(name): \(failure)") }
-        if summary.errors > 0, summary.objects == 0 {
+        if needsObjects, summary.errors > 0, summary.objects == 0 {
             throw CommandFailure("\(name): not one record could be loaded")
         }
     }

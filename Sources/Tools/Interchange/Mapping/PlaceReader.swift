@@ -124,9 +124,14 @@ final class PlaceReader {
         ("lat", "long"), ("y", "x"),
     ]
 
+    private static let geometryTypes: Set<String> = [
+        "Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon",
+        "GeometryCollection",
+    ]
+
     private func object(_ view: JSONView, _ latitudeFirst: Bool?) throws(RecordError) -> Found {
         if GeoPoint.isClaimed(by: view) { return .own }
-        if view["type"]?.string != nil, view["coordinates"] ?? view["geometries"] != nil {
+        if let type = view["type"]?.string, Self.geometryTypes.contains(type) {
             return try geometry(view, latitudeFirst ?? false)
         }
         if view["__datatype__"]?.string == "geopoint", let inner = view["value"] {

@@ -1,8 +1,12 @@
 /// The encodings that a text can be in.
 public enum TextEncoding: String, Sendable, Hashable, CaseIterable {
+    /// UTF-8, which ASCII is a part of.
     case utf8 = "utf-8"
+    /// UTF-16 with the low byte first.
     case utf16LittleEndian = "utf-16le"
+    /// UTF-16 with the high byte first.
     case utf16BigEndian = "utf-16be"
+    /// The code page of Western Windows.
     case windows1252 = "windows-1252"
 
     /// The encoding of a name as people write it; nil for one that is not known.

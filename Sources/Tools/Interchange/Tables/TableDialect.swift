@@ -79,6 +79,7 @@ public struct TableOptions: Sendable, Hashable {
 
     /// What becomes of empty cells.
     public enum EmptyCells: String, Sendable, Hashable, CaseIterable {
+        /// No field, a null, or an empty text.
         case missing, null, text
     }
 }
