@@ -62,7 +62,11 @@ final class Mapper {
         guard record.kind == .object else { throw RecordError("expected a JSON object") }
         let fields = try RecordFields(record, kind)
         if try isUnchanged(fields) {
-            try validator.check(record)
+            do throws(RecordError) {
+                try validator.check(record)
+            } catch {
+                throw hinting(error)
+            }
             return minifies ? minifiedJSON(text) : Array(text)
         }
         var output = Output(mapping)

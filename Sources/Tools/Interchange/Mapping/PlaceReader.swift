@@ -199,8 +199,8 @@ final class PlaceReader {
         if let position = Self.numbers(text, latitudeFirst ?? true) { return .point(position, nil) }
         if Self.looksLikeWKT(text) { return try read(text, .wkt) }
         if text.hasPrefix("{") || text.hasPrefix("[") { return try json(text, latitudeFirst) }
-        if let position = Self.sexagesimals(text) { return .point(position, nil) }
         if Self.looksLikeWKB(text) { return try read(text, .hexadecimal) }
+        if let position = Self.sexagesimals(text) { return .point(position, nil) }
         if let position = Self.geohash(text) { return .point(position, nil) }
         throw RecordError("\(quoted(text)) is no place")
     }

@@ -125,7 +125,10 @@ public struct SurveyedField: Sendable {
         case .null: return
         case .bool: booleans += 1
         case .number, .huge: numbers += 1
-        case .string: texts += 1
+        case .string:
+            // An empty text is a missing value.
+            if value.utf8!.isEmpty { return }
+            texts += 1
         case .array: lists += 1
         case .object:
             if GeoPoint.isClaimed(by: value) {

@@ -32,7 +32,7 @@ struct OpenedText {
         try window.skipByteOrderMark()
         if isGuess { format = InputFormat.of(Self.head(window), named: format) }
         guard !format.isTable else {
-            try readTable()
+            try readTable(isGuess: isGuess)
             return
         }
         let isObject = Self.head(window).trimmed.first == UInt8(ascii: "{")
@@ -94,8 +94,13 @@ struct OpenedText {
         }
     }
 
-    private mutating func readTable() throws(InterchangeError) {
+    private mutating func readTable(isGuess: Bool) throws(InterchangeError) {
         let table = try CSVReader(window, isTabbed: format == .tsv, options: options)
+        if isGuess, table.header.columns.count == 1 {
+            throw InterchangeError(
+                "is plain text, neither JSON nor a table; --format csv reads it as a table of one "
+                    + "column", isUsage: true)
+        }
         reader = table
         let separator = String(UnicodeScalar(table.dialect.separator))
         let isTab = separator == "\t"
