@@ -1,5 +1,5 @@
 """Another server becomes the primary: with all answered writes, or without some of them."""
-import time
+import signal, time
 
 import patroni, postgres
 from cluster_faults import Faults
@@ -23,7 +23,9 @@ class PatroniCluster(Cluster):
 
 def kill_primary(faults):
     faults.cluster.repair()
-    faults.server.primary().kill()
+    primary = faults.server.primary()
+    primary.kill()
+    faults.cluster.kills += primary.process.returncode == -signal.SIGKILL
 
 
 def switch_over(faults):

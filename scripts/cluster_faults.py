@@ -14,6 +14,7 @@ class Faults:
     def kill_node(self):
         node = self.node()
         node.kill()
+        self.cluster.kills += node.process.returncode == -signal.SIGKILL
         if self.random.random() < 0.25:
             for suffix in ["", "-wal", "-shm"]:
                 pathlib.Path(f"{node.cache}{suffix}").unlink(missing_ok=True)
@@ -22,6 +23,7 @@ class Faults:
 
     def kill_postgres(self):
         self.server.kill()
+        self.cluster.kills += self.server.process.returncode == -signal.SIGKILL
         time.sleep(self.random.choice([0, 0, 1, 3]))
         self.server.start()
 

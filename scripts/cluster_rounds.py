@@ -9,6 +9,8 @@ from linearizability import Operation
 from wire import Refused, Unanswered
 
 OBJECTS_PER_ROUND, CLIENTS, COUNTERS, RECOVERY_SECONDS = 12, 6, 1, 60
+# Rounds with fewer answered requests than this on average have shown nothing.
+LEAST_WRITES, LEAST_READS = 20, 20
 
 
 class Cluster:
@@ -22,7 +24,7 @@ class Cluster:
     def __init__(self, options, server, folder, kinds, flags=()):
         self.options, self.server, self.folder, self.seed, self.kinds = options, server, folder, options.seed, kinds
         self.violations, self.history, self.is_over = Violations(), History(), False
-        self.nodes, self.names, self.held, self.rounds = [], [], 0, 0
+        self.nodes, self.names, self.held, self.rounds, self.kills = [], [], 0, 0, 0
         self.times, self.starts = collections.defaultdict(list), time.monotonic()
         self.flags = flags
 
@@ -67,6 +69,7 @@ class Cluster:
             client.join(timeout=ANSWER_SECONDS + 15)
             if client.is_alive():
                 self.violations.add(f"client {client.number} gets no answer")
+        self.judge_amounts()
         self.judge()
 
     def finish(self):
@@ -138,6 +141,15 @@ class Cluster:
             self.wait_for_writes("when the first server is silent", [node])
 
     # Afterwards.
+
+    def judge_amounts(self):
+        """Whether there was enough to judge."""
+        killed = sum(len(self.times[kind]) for kind in self.times if kind.startswith("kill-"))
+        for what, found, least in [("writes", self.history.writes, LEAST_WRITES * self.rounds),
+                                   ("reads", self.history.reads, LEAST_READS * self.rounds),
+                                   ("rounds", self.rounds, 1), ("kills", self.kills, killed)]:
+            if found < least:
+                self.violations.add(f"there were {found} {what} in {self.rounds} rounds, at least {least} were expected")
 
     def judge(self):
         self.read_all()
@@ -238,7 +250,7 @@ class Cluster:
         print(f"{self.rounds} rounds in {seconds:.0f} s on {len(self.nodes)} nodes: {history.writes} answered writes, "
               f"{history.reads} reads, {history.lost_answers} requests without an answer; "
               f"{len(history.operations)} histories, slowest answer {history.slowest[0]:.1f} s ({history.slowest[1]}); "
-              f"{self.held} nodes stopped within a transaction")
+              f"{self.kills} kills, {self.held} nodes stopped within a transaction")
         for kind, times in sorted(self.times.items()):
             print(f"  {kind}: {len(times)} times; seconds until writes went on on every node: median "
                   f"{statistics.median(times):.2f}, at most {max(times):.2f}")

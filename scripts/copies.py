@@ -9,6 +9,8 @@ from copies_clients import ANSWER_SECONDS, RECOVERY_SECONDS, Client
 from wire import Connection, Refused, Unanswered
 
 CLIENTS, OBJECTS_PER_BUCKET, HOLDER_SECONDS = 6, 150, 10
+# Rounds with fewer answers than this on average have shown nothing.
+LEAST_ANSWERS = 50
 # Queries a second, for their cost: one at a time mostly, and more than possible, so that they come together.
 RATES = {"4,000 a second": 4_000, "as many as there can be": 200_000}
 TOKEN = "the token of scripts/copies.py"
@@ -100,6 +102,9 @@ class World:
             if (status := node.stop()) != 0:
                 self.violations.add(f"node {node.number} ended with {status}")
         answers, waits = sum(client.answers for client in clients), sum(client.waits for client in clients)
+        if rounds == 0 or answers < LEAST_ANSWERS * rounds:
+            self.violations.add(f"there were {answers} answers in {rounds} rounds, at least {LEAST_ANSWERS} in each "
+                                "were expected")
         print(f"{rounds} faults in {time.monotonic() - begin:.0f} s on {len(self.nodes)} nodes: {answers} answers, "
               f"{waits} attempts without one, the slowest {max(client.slowest for client in clients):.1f} s; "
               f"{sum(client.serial for client in clients)} writes")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Reads, moves, inserts, deletes and watches for as long as it is told; then the store has to check clean, and neither
-memory nor the processor time of a request may have grown.
+"""Reads, moves, inserts, deletes and watches for as long as it is told; then the store has to check clean, neither
+memory nor the processor time of a request may have grown, and every watch has to have been told to the end.
 
     scripts/soak.py [--minutes 10] [--objects 100000] [--seed 1] [--geobucket .build/release/geobucket]
 """
@@ -17,17 +17,46 @@ class Watcher(threading.Thread):
     def __init__(self, port, clauses):
         super().__init__(daemon=True)
         self.connection, self.events, self.fault = socket.create_connection(("127.0.0.1", port)), 0, None
-        starts = [{"jsonrpc": "2.0", "id": n, "method": "watch.start",
-                   "params": {"bucket": "fleet", "bucketQuery": {"clause": clause}, "fields": []}}
-                  for n, clause in enumerate(clauses)]
-        self.connection.sendall("".join(json.dumps(line) + "\n" for line in starts).encode())
+        self.names, self.present, self.changed = [], 0, threading.Condition()
+        self.count = len(clauses)
+        self.send([("watch.start", {"bucket": "fleet", "bucketQuery": {"clause": clause}, "fields": []})
+                   for clause in clauses])
+
+    def send(self, requests):
+        lines = [{"jsonrpc": "2.0", "id": n, "method": method, "params": params}
+                 for n, (method, params) in enumerate(requests)]
+        self.connection.sendall("".join(json.dumps(line) + "\n" for line in lines).encode())
 
     def run(self):
-        for line in self.connection.makefile("rb", 1 << 20):
-            message = json.loads(line)
-            if "error" in message or message.get("method") == "watch.end":
-                self.fault = message
-            self.events += len(message.get("params", {}).get("events", []))
+        try:
+            for line in self.connection.makefile("rb", 1 << 20):
+                self.told(json.loads(line))
+            self.fault = self.fault or "nothing more: its connection was closed"
+        except OSError as error:
+            self.fault = self.fault or f"nothing more: {error}"
+        with self.changed:
+            self.changed.notify()
+
+    def told(self, message):
+        if "error" in message or message.get("method") == "watch.end":
+            self.fault = message
+        self.events += len(message.get("params", {}).get("events", []))
+        with self.changed:
+            if "watch" in message.get("result", {}):
+                self.names.append(message["result"]["watch"])
+            elif "result" in message:
+                self.present += 1
+            self.changed.notify()
+
+    def finish(self, seconds=60):
+        """Waits until each watch has been told of everything; what is wrong with what it was told, or None."""
+        if self.fault is None:
+            self.send([("watch.sync", {"watch": name}) for name in self.names])
+            with self.changed:
+                self.changed.wait_for(lambda: self.fault or self.present == self.count, timeout=seconds)
+        if self.fault is None and self.present < self.count:
+            return f"all there is of {self.present} watches, of {self.count}"
+        return self.fault or ("nothing" if self.events == 0 else None)
 
 
 class Fleet:
@@ -123,14 +152,16 @@ def soak(port, fleet, minutes):
     expected = len(fleet.alive)
     if stats["objects"] not in range(expected - 400, expected + 400):
         sys.exit(f"soak: {stats['objects']} objects, {expected} expected")
-    if watcher.fault or watcher.events == 0:
-        sys.exit(f"soak: the watches were told {watcher.fault or 'nothing'}")
+    if wrong := watcher.finish():
+        sys.exit(f"soak: the watches were told {wrong}")
     print(f"{requests} requests, two in three writes, and {watcher.events} events in {minutes:g} minutes; "
           + judged(memory, costs))
 
 
 def judged(memory, costs):
     """What the memory and the processor time of requests came to; they must not have grown."""
+    if len(memory) < 10:
+        sys.exit(f"soak: only {len(memory)} of 20 parts of the time were measured; give it more --minutes or fewer --objects")
     half = len(memory) // 2
     middle, end = max(memory[:half]), max(memory[-3:])
     if end > middle * 1.15:
