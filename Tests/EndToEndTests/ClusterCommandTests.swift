@@ -4,7 +4,7 @@ import Testing
 
 /// `geobucket cluster new-history`: after PostgreSQL was restored and the caches are gone.
 @Suite(
-    .timeLimit(.minutes(10)), .enabled(if: PostgresServer.shared != nil, "no PostgreSQL"))
+    .timeLimit(.minutes(10)), .needsPostgreSQL)
 struct ClusterCommandTests {
     private static let command = ["cluster", "new-history"]
 

@@ -44,7 +44,8 @@ import Testing
                 try await Self.verify(&journals, port: port, "seed \(seed), after the last round")
             }
             let answered = journals.map(\.answered).reduce(0, +)
-            #expect(answered > 2 * rounds, "\(answered) writes were answered in \(rounds) rounds")
+            // Some 70 in a round, 10 where the machine is slow.
+            #expect(answered > 10 * rounds, "\(answered) writes were answered in \(rounds) rounds")
             print("crash test: \(rounds) rounds, seed \(seed), \(answered) answered writes")
         }
     }

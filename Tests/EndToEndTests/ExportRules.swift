@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: BackendKind.usualHasFile))
+    @Test(.enabled(if: BackendKind.usualHasFile, "a cluster has no file"))
     func `A second backup beside one that is being copied is told so`() async throws {
         try await TestService.with { service in
             for bucket in 0..<40 {

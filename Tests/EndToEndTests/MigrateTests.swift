@@ -8,7 +8,7 @@ import Testing
 
 /// `geobucket migrate`: a store moves from a file into PostgreSQL and back, and stays the same.
 @Suite(
-    .timeLimit(.minutes(10)), .enabled(if: PostgresServer.shared != nil, "no PostgreSQL"))
+    .timeLimit(.minutes(10)), .needsPostgreSQL)
 struct MigrateTests {
     private static let pageParams = #"{"bucket":"shops","bestEffortLimit":7,"fields":["n"]"#
     private static let keyed =

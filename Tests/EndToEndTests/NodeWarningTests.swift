@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a node with `--copies` says in its log of the way between nodes.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: PostgresServer.shared != nil, "no PostgreSQL"))
+@Suite(.timeLimit(.minutes(5)), .needsPostgreSQL)
 struct NodeWarningTests {
     private static let warning = "nodes speak without TLS"
 

@@ -164,7 +164,7 @@ import WriteRules
         }
     }
 
-    @Test(.enabled(if: PostgresServer.shared != nil))
+    @Test(.needsPostgreSQL)
     func `a node writes beside one whose every transaction is more than is fetched at once`()
         async throws
     {

@@ -5,7 +5,7 @@ import Testing
 @testable import PostgresStore
 
 /// The migrations of the tables in PostgreSQL.
-@Suite(.enabled(if: PostgresServer.shared != nil)) struct ClusterSchemaTests {
+@Suite(.needsPostgreSQL) struct ClusterSchemaTests {
     private static func run(
         _ statements: [String], _ connection: PostgresConnection
     ) throws(PostgresFailure) -> [PostgresRows] {

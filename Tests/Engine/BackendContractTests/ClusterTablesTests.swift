@@ -9,7 +9,7 @@ import WriteRules
 @testable import PostgresStore
 
 /// How the tables in PostgreSQL are read: at once or piece by piece, and by which plans.
-@Suite(.enabled(if: PostgresServer.shared != nil)) struct ClusterTablesTests {
+@Suite(.needsPostgreSQL) struct ClusterTablesTests {
     private static func withTables(_ body: (ClusterTables) throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             try body(

@@ -76,6 +76,18 @@ import Testing
             try await group.waitForAll()
         }
         #expect(progress.reads.load(ordering: .relaxed) > 20)
+        // Where nobody writes any more, each query has all that there is.
+        for client in readers {
+            for state in ["north", "south"] {
+                for clause in clauses(state) {
+                    let page = try await page(of: clause, on: client)
+                    #expect(
+                        page.ids.count
+                            == (state == (moves % 2 == 0 ? "north" : "south") ? 2 * pairs : 0),
+                        "\(clause)")
+                }
+            }
+        }
     }
 
     private static func move(_ pair: Int, serial: Int, on client: any ContractClient) async throws {
@@ -89,28 +101,39 @@ import Testing
             #"{"bucket":"\#(bucket)","objects":[\#(objects.joined(separator: ","))]}"#)
     }
 
-    /// One query that asks for one of the states, by place, by name or by both.
-    private static func read(_ random: inout SplitMix64, on client: any ContractClient) async throws
-    {
-        let state = random.oneIn(2) ? "north" : "south"
+    /// What asks for a state by place, by name, and by both.
+    private static func clauses(_ state: String) -> [String] {
         let circle =
             #"{"type":"geodistance","field":"at","center":\#(state == "north" ? north : south),"#
             + #""radius":5,"putDistanceInto":"d"}"#
         let name = #"{"type":"eq","field":"state","value":"\#(state)"}"#
-        let clause = random.pick([
-            circle, name, #"{"type":"and","clauses":[\#(circle),\#(name)]}"#,
-        ])
-        let order =
-            clause == name
-            ? random.pick(["", #","orderBy":"serial""#])
-            : random.pick(["", #","orderBy":"_calculated.d""#, #","orderBy":"pair""#])
-        let page = try Page(
+        return [name, circle, #"{"type":"and","clauses":[\#(circle),\#(name)]}"#]
+    }
+
+    private static func page(
+        of clause: String, order: String = "", on client: any ContractClient
+    ) async throws -> Page {
+        try Page(
             try await client.call(
                 "bucket.query",
                 #"{"bucket":"\#(bucket)","bucketQuery":{"clause":\#(clause)\#(order)}}"#))
+    }
+
+    /// One query that asks for one of the states, or for everything.
+    private static func read(_ random: inout SplitMix64, on client: any ContractClient) async throws
+    {
+        let asked = random.pick(["north", "south", nil])
+        let clause = asked.map { random.pick(clauses($0)) } ?? #"{"type":"all"}"#
+        let order =
+            clause.contains("putDistanceInto")
+            ? random.pick(["", #","orderBy":"_calculated.d""#, #","orderBy":"pair""#])
+            : random.pick(["", #","orderBy":"serial""#])
+        let page = try await page(of: clause, order: order, on: client)
+        if asked == nil { #expect(page.ids.count == 2 * pairs) }
         var serials: [Int: [Int]] = [:]
         for result in page.results {
             let value = result.value
+            let state = asked ?? value["state"]?.string
             #expect(value["state"]?.string == state, "\(value.text) answers \(clause)")
             #expect((value["at"]?["lat"]?.int ?? 0 > 0) == (state == "north"), "\(value.text)")
             #expect(

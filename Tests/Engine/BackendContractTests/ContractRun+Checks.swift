@@ -72,4 +72,37 @@ extension ContractRun {
         // Within a page the order is that of one state.
         #expect(page.ids == ids.filter(page.ids.contains), "\(context)")
     }
+
+    /// Objects counted by the values of fields, before the engine has columns of them and after.
+    func checkCounts(on client: DirectClient) async throws {
+        let texts = Set(bucket.objects.prefix(50).compactMap { $0.document["s"]?.string }).sorted()
+        let clauses =
+            ["true", "false"].map { #"{"type":"eq","field":"b","value":\#($0)}"# }
+            + texts.prefix(6).map { text in
+                #"{"type":"eq","field":"s","value":\#(JSONValue.string(text).text)}"#
+            }
+        for round in 0..<2 {
+            for clause in clauses {
+                let found = try await client.value(
+                    "bucket.count",
+                    #"{"bucket":"\#(bucketName)","bucketQuery":{"clause":\#(clause)}}"#)
+                let expected = bucket.matches(try JSONValue(parsing: clause)).count
+                #expect(found["count"]?.int == expected, "seed \(seed), round \(round), \(clause)")
+            }
+            client.backend.settle()
+        }
+    }
+
+    /// Deletes all objects but a third, at most 200, in one write.
+    mutating func deleteMost(on client: DirectClient) async throws {
+        let ids = bucket.objects.prefix(min(200, bucket.objects.count / 3)).map(\.id)
+        let list = JSONValue.array(ids.map(JSONValue.string)).text
+        let clause = #"{"type":"not","clause":{"type":"in","field":"_id","values":\#(list)}}"#
+        let gone = Set(bucket.matches(try JSONValue(parsing: clause)).map(\.id))
+        let answer = try await client.value(
+            "bucket.deleteWhere",
+            #"{"bucket":"\#(bucketName)","bucketQuery":{"clause":\#(clause)}}"#)
+        #expect(answer["deleted"]?.int == gone.count, "seed \(seed)")
+        bucket.delete(gone)
+    }
 }

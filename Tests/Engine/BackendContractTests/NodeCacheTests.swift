@@ -9,7 +9,7 @@ import Testing
 
 /// The file in which a node keeps its copy: what does not continue what PostgreSQL has is made anew,
 /// and what is not a cache is left alone.
-@Suite(.enabled(if: PostgresServer.shared != nil)) struct NodeCacheTests {
+@Suite(.needsPostgreSQL) struct NodeCacheTests {
     /// Calls `body` with a cache of three objects in two buckets, when its node has ended.
     private static func withCache(
         _ body: (_ configuration: PostgresBackend.Configuration, _ log: LogLines) throws -> Void

@@ -6,7 +6,7 @@ import Testing
 @testable import PostgresStore
 
 /// What nodes keep in PostgreSQL for a time only.
-@Suite(.enabled(if: PostgresServer.shared != nil)) struct NodeForgettingTests {
+@Suite(.needsPostgreSQL) struct NodeForgettingTests {
     @Test func `what is old is forgotten as fast as it can be, however much there is`()
         async throws
     {

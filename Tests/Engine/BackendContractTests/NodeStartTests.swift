@@ -10,7 +10,7 @@ import Testing
 @testable import PostgresStore
 
 /// What a node finds out about PostgreSQL and its role before it is ready.
-@Suite(.enabled(if: PostgresServer.shared != nil)) struct NodeStartTests {
+@Suite(.needsPostgreSQL) struct NodeStartTests {
     /// Tables of a test's own, and a role that has `rights` in them.
     private struct Tables {
         let schema: String

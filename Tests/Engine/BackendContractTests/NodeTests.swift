@@ -12,7 +12,7 @@ import Testing
 @testable import PostgresStore
 
 /// What nodes of one cluster do that one back end alone cannot.
-@Suite(.enabled(if: PostgresServer.shared != nil)) struct NodeTests {
+@Suite(.needsPostgreSQL) struct NodeTests {
     /// Two nodes; each client writes on one of them and reads on the other.
     private static func withNodes(
         _ body: (_ a: DirectClient, _ b: DirectClient, _ pair: NodePair, _ path: String)

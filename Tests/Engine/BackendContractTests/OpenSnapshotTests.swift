@@ -10,7 +10,7 @@ import WriteRules
 
 /// What nodes do beside a transaction that stays open, as that of a `pg_dump`: until it ends, no row
 /// that is replaced or deleted goes away.
-@Suite(.enabled(if: PostgresServer.shared != nil)) struct OpenSnapshotTests {
+@Suite(.needsPostgreSQL) struct OpenSnapshotTests {
     /// A session that has an open snapshot, as long as it is held.
     private static func dump(_ address: PostgresAddress) throws -> PostgresConnection {
         let clock = ServiceClock()

@@ -78,7 +78,7 @@ import Testing
     }
 
     /// Nodes that take over several writes at once, and nodes that copy the tables.
-    @Test(.enabled(if: PostgresServer.shared != nil), arguments: [1, 2, 3, 4] as [UInt64])
+    @Test(.needsPostgreSQL, arguments: [1, 2, 3, 4] as [UInt64])
     func `all nodes have the place that the writers have elected`(seed: UInt64) async throws {
         try await withTemporaryFolder { folder in
             let opening = BackendKind.Opening(path: folder + "/nodes")

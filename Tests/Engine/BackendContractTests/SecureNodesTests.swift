@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 /// Nodes that share the buckets and reach each other over TLS.
-@Suite(.enabled(if: PostgresServer.shared != nil && TLSIdentity.isAvailable), .serialized)
+@Suite(
+    .needsPostgreSQL, .enabled(if: TLSIdentity.isAvailable, "this build has no TLS"), .serialized)
 struct SecureNodesTests {
     /// A certificate for nodes that trust its authority alone.
     private static func identity(

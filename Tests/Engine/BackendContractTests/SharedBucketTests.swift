@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Nodes of which each holds a part of the buckets.
-@Suite(.enabled(if: PostgresServer.shared != nil), .serialized) struct SharedBucketTests {
+@Suite(.needsPostgreSQL, .serialized) struct SharedBucketTests {
     private static func put(_ bucket: String, _ id: String, _ number: Int) -> String {
         #"{"bucket":"\#(bucket)","id":"\#(id)","object":{"n":\#(number)}}"#
     }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Watches that read buckets which no node is to hold together.
-@Suite(.enabled(if: PostgresServer.shared != nil), .serialized) struct SharedWatchTests {
+@Suite(.needsPostgreSQL, .serialized) struct SharedWatchTests {
     /// Three nodes, and buckets of which the first one's node is to hold none of the others.
     private struct World: Sendable {
         let cluster: TestCluster

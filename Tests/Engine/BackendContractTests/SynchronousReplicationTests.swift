@@ -11,7 +11,7 @@ import Testing
 @testable import PostgresStore
 
 /// Nodes over a primary whose commits wait for a standby.
-@Suite(.enabled(if: PostgresServer.shared != nil), .serialized)
+@Suite(.needsPostgreSQL, .serialized)
 struct SynchronousReplicationTests {
     /// A primary and its standby.
     private struct Servers {

@@ -103,11 +103,16 @@ final class HistoryRun {
     private func check() throws {
         world.hub.look()
         for (name, params) in watches.sorted(by: { $0.key < $1.key }) {
-            _ = try client.settle(name)
+            let before = try world.change()
+            let change = try client.settle(name)
+            let after = try world.change()
             let state = client.states[name]!
             let context = "seed \(seed), \(name) \(params)"
             #expect(state.faults == [], "\(context)")
             #expect(state.end == nil, "\(context)")
+            // What is told may be later than what the answer says, and is never later than what there is.
+            #expect(before <= change && change <= after, "\(context)")
+            #expect(state.change <= Int(after), "\(context)")
             guard state.faults.isEmpty, state.end == nil else { throw Stop() }
             let expected = try world.answer(to: params)
             if params.contains("bestEffortLimit") {

@@ -8,7 +8,7 @@ import Testing
 @testable import PostgresStore
 
 /// What one node of a cluster has told goes on at another, and not after PostgreSQL has lost it.
-@Suite(.enabled(if: PostgresServer.shared != nil)) struct NodeWatchTests {
+@Suite(.needsPostgreSQL) struct NodeWatchTests {
     /// Runs `body` with the path of a cluster of its own, on a thread that it may block.
     private static func withPath(_ body: @Sendable (String) throws -> Void) async throws {
         try await withTemporaryFolder { folder in

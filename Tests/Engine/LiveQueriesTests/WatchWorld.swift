@@ -2,12 +2,13 @@ import BackendContract
 import Dispatch
 import Foundation
 import JSONText
-import LiveQueries
 import Logging
 import Objects
 import QueryLanguage
 import Synchronization
 import TestSupport
+
+@testable import LiveQueries
 
 /// A back end with a hub, and random writes.
 final class WatchWorld {
@@ -148,6 +149,12 @@ final class WatchWorld {
     }
 
     // MARK: Queries
+
+    /// The number of the last change that the hub knows, of all that were answered before the call.
+    func change() throws -> ChangeNumber {
+        let matcher = hub.matcher
+        return try matcher.thread.sync { () throws(ServiceFailure) in try matcher.present() }.change
+    }
 
     func clause(_ value: JSONValue) throws -> Clause {
         try JSONParser.reading(Array(#"{"bucketQuery":{"clause":\#(value.text)}}"#.utf8)) { view in

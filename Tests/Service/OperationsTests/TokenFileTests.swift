@@ -1,6 +1,7 @@
 import Objects
-import Operations
 import Testing
+
+@testable import Operations
 
 /// The tokens file, and what a token permits.
 @Suite struct TokenFileTests {
@@ -32,6 +33,29 @@ import Testing
         for token in tokens {
             #expect(token.text.wholeMatch(of: /gbt_[0-9a-f]{12}_[A-Za-z0-9_-]{43}/) != nil)
             #expect(token.text.contains(token.id))
+        }
+    }
+
+    /// Random numbers that a test has chosen; it traps where they do not suffice.
+    private struct Chosen: RandomNumberGenerator {
+        var numbers: [UInt64]
+
+        mutating func next() -> UInt64 { numbers.removeFirst() }
+    }
+
+    @Test func `Every bit of a token comes from the random numbers, and nothing else`() {
+        let none = [UInt64](repeating: 0, count: 38)
+        func text(_ numbers: [UInt64]) -> String {
+            var chosen = Chosen(numbers: numbers)
+            return Token(from: &chosen).text
+        }
+        #expect(text(none) == "gbt_000000000000_" + String(repeating: "A", count: 43))
+        for position in none.indices {
+            for bit in 0..<8 {
+                var numbers = none
+                numbers[position] = 1 << UInt64(bit)
+                #expect(text(numbers) != text(none), "byte \(position), bit \(bit)")
+            }
         }
     }
 

@@ -75,6 +75,11 @@ public struct BackendKind: Sendable, CustomStringConvertible {
     /// Whether the usual kind keeps everything in one file.
     public static var usualHasFile: Bool { usual.description == embedded.description }
 
-    /// Every kind that can run here: all of them fulfil the contract.
-    public static let all = PostgresServer.shared == nil ? [embedded] : [embedded, nodes]
+    /// Every kind: all of them fulfil the contract. Where there is no PostgreSQL, what opens `nodes` is skipped.
+    public static let all = [embedded, nodes]
+
+    /// Skips the test where this kind cannot run.
+    public func require() throws {
+        if description == Self.nodes.description { _ = try PostgresServer.required() }
+    }
 }

@@ -41,7 +41,7 @@ public final class NodePair: TestedBackend {
 
     /// Where the tables are that a path stands for.
     public static func address(of path: String) throws -> PostgresAddress {
-        try PostgresAddress(url: PostgresServer.shared!.url, schema: schema(of: path))
+        try PostgresAddress(url: PostgresServer.required().url, schema: schema(of: path))
     }
 
     private static func schema(of path: String) -> String {

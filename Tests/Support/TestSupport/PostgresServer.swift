@@ -1,19 +1,25 @@
 import Foundation
 import Glibc
 import Synchronization
+import Testing
 
 /// A PostgreSQL server of the test process's own, in a temporary folder. It ends with the process.
 public final class PostgresServer: Sendable {
     /// The one server of this process; nil if PostgreSQL is not installed.
-    public static let shared: PostgresServer? = {
-        guard let programs else {
-            print(
-                "geobucket: PostgreSQL is not installed (Debian's package postgresql): "
-                    + "the tests of the cluster are skipped")
-            return nil
+    public static let shared = programs.map { try! PostgresServer(programs: $0) }
+
+    /// Why tests are skipped that need a server where there is none.
+    static let missing = "PostgreSQL is not installed (Debian's package postgresql)"
+
+    /// The one server of this process. Where there is none, the test that asks for it is skipped.
+    public static func required() throws -> PostgresServer {
+        if let shared { return shared }
+        // The log of a run does not tell that a test was skipped for one of its arguments.
+        if let test = Test.current, test.isParameterized {
+            print("➜ Test case of \"\(test.displayName ?? test.name)\" skipped: \"\(missing)\"")
         }
-        return try! PostgresServer(programs: programs)
-    }()
+        try Test.cancel("\(missing)")
+    }
 
     /// The folder of its socket, and the host of its address.
     public let folder: String
@@ -135,5 +141,12 @@ public final class PostgresServer: Sendable {
             }
             usleep(20_000)
         }
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Where there is no PostgreSQL, the test or suite is skipped.
+    public static var needsPostgreSQL: Self {
+        .enabled(if: PostgresServer.shared != nil, "\(PostgresServer.missing)")
     }
 }

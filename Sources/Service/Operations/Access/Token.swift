@@ -13,6 +13,11 @@ public struct Token: Sendable {
     /// A new token from the system's random numbers.
     public init() {
         var random = SystemRandomNumberGenerator()
+        self.init(from: &random)
+    }
+
+    /// A new token, all of it from random numbers of a source.
+    init(from random: inout some RandomNumberGenerator) {
         let bytes = (0..<38).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         id = hexadecimal(bytes[..<6])
         text = "gbt_\(id)_" + Base64URL.encode(Array(bytes[6...]))

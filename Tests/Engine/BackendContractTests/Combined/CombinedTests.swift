@@ -25,12 +25,15 @@ enum CombinedSeeds {
 /// Everything together against a model: expiry, columns and orders that are made and given up,
 /// renumberings, merges, bulk deletions, buckets deleted and made again, restarts, and many readers.
 @Suite(.serialized) struct CombinedTests {
-    @Test(.disabled(if: CombinedSeeds.minutes != nil), arguments: BackendKind.all)
+    @Test(
+        .disabled(if: CombinedSeeds.minutes != nil, "ever new seeds were asked for"),
+        arguments: BackendKind.all)
     func `whatever happens at once, every answer is one that was right while it was asked for`(
         on kind: BackendKind
     )
         async throws
     {
+        try kind.require()
         var missing: Set = [
             "lookup", "ordered", "circle", "box", "ids", "scan", "checks with columns",
             "aggregations",
@@ -44,10 +47,13 @@ enum CombinedSeeds {
         #expect(missing == [])
     }
 
-    @Test(.enabled(if: CombinedSeeds.minutes != nil), arguments: BackendKind.all)
+    @Test(
+        .enabled(if: CombinedSeeds.minutes != nil, "scripts/combine.sh runs it"),
+        arguments: BackendKind.all)
     func `the same with ever new seeds, for as long as it is told`(on kind: BackendKind)
         async throws
     {
+        try kind.require()
         let end = ContinuousClock.now + .seconds(60 * (CombinedSeeds.minutes ?? 0))
         var seed = CombinedSeeds.first
         repeat {
