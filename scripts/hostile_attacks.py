@@ -2,9 +2,10 @@
 each a loop that never ends in a process of its own. Texts are made before it begins, so that the attacker
 takes as little of the processors as it can.
 """
-import json, math, os, random, signal, socket, threading, time
+import json, math, os, random, socket, threading, time
 
 import hostile_web
+from hostile_tally import attacker, outcome
 
 CONNECTIONS = 8
 
@@ -39,18 +40,19 @@ def polygons():
 
 
 def names():
-    """Names that are looked for among each other: of members, of hidden members, of what is to come back."""
-    hidden = '{"o":{' + ",".join(['"a":1e999'] * 90_000) + ',"a":1}}'
+    """Names that are looked for among each other: of members, of hidden members, of what is to come back. Objects are as
+    long as they may be."""
+    hidden = '{"o":{' + ",".join(['"a":1e99'] * 7_200) + ',"a":1}}'
     put = '{"jsonrpc":"2.0","id":1,"method":"object.put","params":{"bucket":"hostile","id":"o1","object":%s}}\n'
-    distinct = "{" + ",".join(f'"k{n}":1' for n in range(80_000)) + "}"
+    distinct = "{" + ",".join(f'"k{n}":1' for n in range(6_500)) + "}"
     return [(put % hidden).encode(), (put % distinct).encode(),
             line(1, "bucket.query", {"bucket": "places", "fields": [f"f{n}" for n in range(90_000)]})]
 
 
 def paths():
     """Field paths: of points, deep and hidden ones, and of clauses on fields that no object has."""
-    points = [{f"p{n}": point(1, 2) for n in range(1_600)} for _ in range(16)]
-    deep = {"x" * 3_000: {f"p{n}": point(1, 2) for n in range(1_500)}}
+    points = [{f"p{n}": point(1, 2) for n in range(1_350)} for _ in range(15)]
+    deep = {"x" * 3_000: {f"p{n}": point(1, 2) for n in range(1_280)}}
     texts = [line(1, "object.putMany", {"bucket": "hostile", "objects": [{"o": one} for one in points]}),
              line(1, "object.putMany", {"bucket": "hostile", "objects": [deep] * 15})]
     for first in range(0, 4_000, 400):
@@ -140,7 +142,12 @@ def buckets():
 # The loops.
 
 def connect(port, token):
-    one = socket.create_connection(("127.0.0.1", port))
+    try:
+        one = socket.create_connection(("127.0.0.1", port))
+    except OSError:
+        attacker.note("not let in")
+        raise
+    attacker.note("connected")
     one.settimeout(60)
     if token:
         one.sendall(line(0, "auth.login", {"token": token}))
@@ -149,10 +156,12 @@ def connect(port, token):
 
 
 def receive(one):
-    """The end of an answer."""
+    """Reads an answer to its end; how it ends: by the first error in its beginning."""
+    begin = b""
     while piece := one.recv(1 << 20):
+        begin = begin or piece
         if piece.endswith(b"\n"):
-            return
+            return outcome(begin)
     raise OSError("closed")
 
 
@@ -164,8 +173,9 @@ def asking(port, token, texts):
             with connect(port, token) as one:
                 while True:
                     one.sendall(texts[turn % len(texts)])
+                    attacker.note("asked")
                     turn += 1
-                    receive(one)
+                    attacker.note(receive(one))
         except OSError:
             time.sleep(0.1)
 
@@ -178,10 +188,12 @@ def once(port, _, texts):
             with connect(port, None) as one:
                 turn += 1
                 one.sendall(texts[turn % len(texts)])
+                attacker.note("asked")
                 while one.recv(1 << 16):
                     pass
+                attacker.note("closed")
         except OSError:
-            pass
+            attacker.note("closed")
 
 
 def never_reading(port, token, _):
@@ -198,6 +210,7 @@ def never_reading(port, token, _):
                 for one in held:
                     try:
                         one.send(page)
+                        attacker.note("asked")
                     except BlockingIOError:
                         pass
                 time.sleep(0.1)
@@ -213,8 +226,9 @@ def idle_http(port, _, __):
     while True:
         try:
             while len(held) < 50:
-                one = socket.create_connection(("127.0.0.1", port))
+                one = connect(port, None)
                 one.sendall(b"GET /healthz HTTP/1.1\r\n")
+                attacker.note("asked")
                 held.append(one)
         except OSError:
             pass
@@ -255,10 +269,15 @@ ATTACKS = {
     **hostile_web.ATTACKS,
 }
 
+# Those that read no answers.
+UNREAD = {"never reading", "idle HTTP", "files unread", "files unread by many", "metrics unread", "one byte of a body",
+          "event streams", "silent connections"}
 
-def run(name, ports, token):
-    """Never returns."""
+
+def run(name, ports, token, pipe):
+    """Never returns; sends its tally when it is asked to end."""
     os.nice(10)
+    attacker.tell_at_the_end(pipe)
     loop, texts, logs_in, port = ATTACKS[name]
     texts = texts()
     for first in range(CONNECTIONS):
@@ -297,7 +316,12 @@ class Together:
         self.hosts += 1
         one.bind((f"127.0.{self.hosts % 50}.{2 + self.hosts % 200}", 0))
         one.settimeout(2)
-        one.connect(("127.0.0.1", self.port))
+        try:
+            one.connect(("127.0.0.1", self.port))
+        except OSError:
+            attacker.note("not let in")
+            raise
+        attacker.note("connected")
         return one
 
     def open_idle(self):
@@ -333,9 +357,9 @@ class Together:
         one = self.connect()
         self.push(one, self.random.choice(self.texts), [])
         try:
-            one.recv(1 << 16)
+            attacker.note(outcome(one.recv(1 << 16)))
         except OSError:
-            pass
+            attacker.note("closed")
         one.close()
 
     def vanish(self):
@@ -353,6 +377,7 @@ class Together:
         one.setblocking(False)
         try:
             one.send(data)
+            attacker.note("asked")
         except BlockingIOError:
             pass
         except OSError:
@@ -361,7 +386,6 @@ class Together:
                 owners.remove(one)
 
     def run(self):
-        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
         kinds = [(self.open_idle, 0.1), (self.byte_a_second, 1), (self.without_newline, 0.1),
                  (self.never_read, 0.5), (self.flood, 0.2), (self.nonsense, 0.1), (self.vanish, 0.2)]
         due = [0.0] * len(kinds)
@@ -376,6 +400,7 @@ class Together:
             time.sleep(0.01)
 
 
-def run_together(port, idle):
+def run_together(port, idle, pipe):
     os.nice(10)
+    attacker.tell_at_the_end(pipe)
     Together(port, idle).run()

@@ -3,6 +3,8 @@ Each is a loop that never ends, of a thread with its share of the connections.
 """
 import base64, json, socket, time
 
+from hostile_tally import attacker
+
 FILE = b"GET /map/countries.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
 METRICS = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 FORM = b"application/x-www-form-urlencoded"
@@ -20,7 +22,12 @@ def connect(port, host="127.0.0.1"):
     one = socket.socket()
     one.bind((host, 0))
     one.settimeout(10)
-    one.connect(("127.0.0.1", port))
+    try:
+        one.connect(("127.0.0.1", port))
+    except OSError:
+        attacker.note("not let in")
+        raise
+    attacker.note("connected")
     return one
 
 
@@ -38,6 +45,7 @@ def holding(count, pause, text):
                     held.append(one)
                     if first:
                         one.send(first)
+                        attacker.note("asked")
             except OSError:
                 time.sleep(0.05)
             time.sleep(pause)
@@ -74,6 +82,7 @@ def asking(texts):
                 with connect(port) as one:
                     while True:
                         one.sendall(made[turn % len(made)])
+                        attacker.note("asked")
                         turn += 1
                         if not answered(one):
                             break
@@ -91,6 +100,7 @@ def answered(one):
             return False
         data += piece
     head, rest = data.split(b"\r\n\r\n", 1)
+    attacker.note(head.split(b" ", 2)[1].decode())
     fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
     if b"chunked" in fields.get(b"transfer-encoding", b""):
         while not rest.endswith(b"0\r\n\r\n"):
@@ -112,7 +122,7 @@ def answered(one):
 
 def many_pairs(_):
     pairs = b"a&" * 30_000
-    return [request(b"POST", b"/login", b"a&" * 524_000, kind=FORM),
+    return [request(b"POST", b"/login", b"a&" * 30_000, kind=FORM),
             request(b"GET", b"/map?" + pairs), request(b"GET", b"/watch?bucket=places&" + pairs),
             request(b"GET", b"/map", more=b"Cookie: " + b"a;" * 30_000 + b"\r\n"),
             request(b"GET", b"/map", more=b"If-None-Match: " + b"a," * 30_000 + b"\r\n")]
@@ -144,7 +154,7 @@ PLACE = {"_type": "point", "lat": 1, "lon": 2}
 
 def long_names(token):
     """What is stored first is asked for again and again."""
-    deep = {"n" * 32_000: {f"m{n}": 1 for n in range(4_100)}}
+    deep = {"n" * 32_000: {f"m{n}": 1 for n in range(3_600)}}
     dots = {"." * 30_000: 1, "at": PLACE}
     puts = [rpc("object.put", {"bucket": "names", "id": f"o{n}", "object": deep}, token) for n in range(16)]
     puts.append(rpc("object.put", {"bucket": "dots", "id": "o1", "object": dots}, token))
