@@ -8,8 +8,9 @@ schemas, and what of them protects a cluster's connections; the unit by systemd-
 configurations of proxies by HAProxy and nginx; metric names in the dashboard against what the
 service has; the list of an image's parts, made for a program of this machine. Needs Debian's systemd
 for the unit, its haproxy, nginx and libnginx-mod-stream for the proxies, its jq for the list, and the
-packages PyYAML, jsonpatch, kubernetes-validate and cyclonedx-python-lib[json-validation] from PyPI;
-what is missing is skipped and said.
+packages PyYAML, jsonpatch, kubernetes-validate and cyclonedx-python-lib[json-validation] from PyPI.
+What cannot be checked is skipped and said; exit status 3 says that there is such a check, and that the
+others found nothing.
 """
 import json
 import pathlib
@@ -23,6 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = HERE.parent / "Sources"
 KUBERNETES = "1.30"
 faults = []
+missing = []
 
 
 def fault(text):
@@ -31,6 +33,7 @@ def fault(text):
 
 
 def skipped(what, why):
+    missing.append(what)
     print(f"skipped: {what}: {why}")
 
 
@@ -85,7 +88,7 @@ def check_kubernetes():
         for resource in resources(folder):
             name = f"{folder.name}: {resource['kind']} {resource['metadata']['name']}"
             if resource["apiVersion"].startswith(("monitoring.coreos.com", "postgresql.cnpg.io")):
-                skipped(name, "its schema is not one of Kubernetes' own")
+                print(f"unchecked: {name}: its schema is not one of Kubernetes' own")
                 continue
             try:
                 kubernetes_validate.validate(resource, KUBERNETES, strict=True)
@@ -248,5 +251,8 @@ check_unit()
 check_proxies()
 check_names()
 check_parts()
-print(f"{len(faults)} faults")
-sys.exit(1 if faults else 0)
+if faults or not missing:
+    print(f"{len(faults)} faults")
+if missing:
+    print(f"skipped: {', '.join(missing)}")
+sys.exit(1 if faults else 3 if missing else 0)

@@ -6,22 +6,22 @@
     scripts/web.py --pictures FOLDER      # pictures of the page, to look at
     scripts/web.py --measure 1000000 --geobucket .build/release/geobucket    # how it does with so many objects
 
-Needs Debian's packages chromium and libjs-leaflet, and a built program; without a package it says so and is skipped.
+Needs Debian's packages chromium and libjs-leaflet, and a built program. Without a package it says so and is skipped,
+which exit status 3 tells.
 """
-import argparse, os, pathlib, subprocess, sys, tempfile
+import argparse, pathlib, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "Tests/Web")]
 sys.dont_write_bytecode = True
 
-import browser, page_tests, service, world  # noqa: E402
-
-LEAFLET = "/usr/share/javascript/leaflet/leaflet.js"
+import browser, page_tests, parts, service, world  # noqa: E402
 
 
 def missing():
     """The packages that are not there."""
-    return ([] if browser.find() else [browser.PACKAGE]) + ([] if os.path.exists(LEAFLET) else ["libjs-leaflet"])
+    return [package for name in ("chromium", "leaflet") if not parts.PARTS[name].is_there()
+            for package in parts.PARTS[name].packages]
 
 
 def make_sample(program, store):
@@ -40,8 +40,8 @@ def main():
     parser.add_argument("--measure", type=int, metavar="OBJECTS", help="measures the page on so many objects instead")
     options = parser.parse_args()
     if packages := missing():
-        print(f"geobucket: the tests of the map page are skipped; they need: apt-get install {' '.join(packages)}")
-        return 0
+        print(f"geobucket: skipped: the tests of the map page; they need: apt-get install {' '.join(packages)}")
+        return 3
     with tempfile.TemporaryDirectory(prefix="geobucket-web-") as folder, browser.Browser() as chromium:
         tested = world.World(chromium, options.geobucket, pathlib.Path(folder))
         make_sample(options.geobucket, tested.sample)
@@ -56,7 +56,7 @@ def main():
                 return 0
             passed, failed = page_tests.run(tested, options.only)
     print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return 1 if failed or not passed else 0
 
 
 if __name__ == "__main__":
