@@ -5,7 +5,7 @@
 #     scripts/fuzz.sh [--minutes 8] [--target NAME] [--no-tests]
 #
 # The minutes are shared by the targets. What takes a new path is added to Fuzzing/Corpora, which the
-# tests replay; an input that fails is left in Fuzzing/.build/failures.
+# tests replay; so is an input that fails, as failed-…, which no later run removes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,6 +26,7 @@ failures=Fuzzing/.build/failures
 mkdir -p "$failures"
 count=$(wc -w <<<"$targets")
 seconds=$(awk -v m="$minutes" -v n="$count" 'BEGIN { s = int(m * 60 / n); print s < 1 ? 1 : s }')
+failed=""
 for target in $targets; do
     echo "fuzz.sh: $target for $seconds s" >&2
     found=Fuzzing/.build/found/$target kept=Fuzzing/.build/kept/$target
@@ -34,13 +35,18 @@ for target in $targets; do
     export GEOBUCKET_FUZZ=$target
     Fuzzing/.build/debug/fuzz -max_total_time="$seconds" -max_len=2048 -timeout=10 \
         -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$failures/$target-" \
-        "$found" "Fuzzing/Corpora/$target"
+        "$found" "Fuzzing/Corpora/$target" || failed="$failed $target"
+    for input in "$failures/$target"-*; do
+        [ -f "$input" ] || continue
+        mv "$input" "Fuzzing/Corpora/$target/failed-${input##*-}"
+    done
     # Of old and new together, the fewest that take every path.
     Fuzzing/.build/debug/fuzz -set_cover_merge=1 "$kept" "Fuzzing/Corpora/$target" "$found" 2>/dev/null
-    rm -f "Fuzzing/Corpora/$target"/*
+    find "Fuzzing/Corpora/$target" -type f ! -name 'failed-*' -delete
     cp "$kept"/* "Fuzzing/Corpora/$target/"
 done
 
+[ -z "$failed" ] || { echo "fuzz.sh: inputs failed, and are kept in Fuzzing/Corpora:$failed" >&2; exit 1; }
 [ "$tests" = yes ] || exit 0
 # What a process that exits still holds is no leak: tasks asleep, connections being closed.
 export ASAN_OPTIONS=detect_leaks=0

@@ -43,7 +43,10 @@ def main():
         target["name"] for target in package["targets"] if target["type"] in ("regular", "executable")
         and any(re.search(rf"^\s*#if.*\b({'|'.join(traits)})\b", file.read_text(), re.MULTILINE)
                 for file in pathlib.Path(target["path"]).rglob("*.swift"))}
-    failed = [name for name, arguments in compiled_modules() if name in modules and not compiles(arguments)]
+    compiled = dict(compiled_modules())
+    if missing := (modules or {"any module"}) - compiled.keys():
+        sys.exit(f"geobucket: the debug build has not compiled {', '.join(sorted(missing))}; first: swift build --build-tests")
+    failed = [name for name in sorted(modules) if not compiles(compiled[name])]
     if failed:
         sys.exit(f"geobucket: {', '.join(failed)} cannot do without {' and '.join(traits)}")
     print(f"without {' and '.join(traits)} compile too: {', '.join(sorted(modules))}")

@@ -44,7 +44,7 @@ import Testing
                 try await Self.verify(&journals, port: port, "seed \(seed), after the last round")
             }
             let answered = journals.map(\.answered).reduce(0, +)
-            // Some 70 in a round, 10 where the machine is slow.
+            // Some 70 to 150 in a round, on two processors that others use too.
             #expect(answered > 10 * rounds, "\(answered) writes were answered in \(rounds) rounds")
             print("crash test: \(rounds) rounds, seed \(seed), \(answered) answered writes")
         }
