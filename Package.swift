@@ -430,7 +430,7 @@ let package = Package(
                 "CGlibc", "geobucket", "Runtime", "JSONText", "Objects", "Wire", "EmbeddedBackend",
                 "GeoBucketClient",
                 "KiiCompatibility", "LoadTest", "Operations", "QueryServer", "StoreFinder",
-                "TestSupport", "Wire",
+                "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["foreign_client.py", "make_archives.py", "failing_io.c", "Stores"]),
