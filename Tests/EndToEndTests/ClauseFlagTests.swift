@@ -125,7 +125,8 @@ import Testing
             let found = try Self.order(["--near", "1,2"], name)
             #expect(found.contains("_calculated.distance"), "\(found)")
         }
-        #expect(try !Self.order([], "distance").contains("_calculated"))
+        #expect(throws: (any Error).self) { try Self.order([], "distance") }
+        #expect(try !Self.order([], "distances").contains("_calculated"))
         #expect(try !Self.order(["--near", "1,2"], "along").contains("_calculated"))
         let several = try Self.order(["--near", "1,2"], "distance:desc,name:asc,n:desc")
         #expect(several.split(separator: "}").count { $0.contains(":true") } == 2, "\(several)")

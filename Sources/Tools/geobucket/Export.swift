@@ -56,19 +56,9 @@ struct Export: AsyncParsableCommand {
         let bucket = bucket
         try await server.connect { connection in
             var writer = format.writer(options)
-            var isFirst = true
-            var more = true
-            while more {
-                let piece = try await connection.call(
-                    "bucket.export", Self.params(bucket, continues: !isFirst))
-                isFirst = false
+            try await ExportedPieces.forEach(of: bucket, connection) { objects in
                 var output: [UInt8] = []
-                more = try JSONParser.reading(piece) { view in
-                    for object in view["objects"]?.elements ?? view.elements {
-                        try writer.write(Self.text(object, idField), to: &output)
-                    }
-                    return view["more"]?.bool ?? false
-                }
+                for object in objects { try writer.write(Self.text(object, idField), to: &output) }
                 try Console.write(output)
             }
             var output: [UInt8] = []
@@ -91,16 +81,6 @@ struct Export: AsyncParsableCommand {
             writer.byte(UInt8(ascii: ","))
             writer.raw(member.text)
         }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
-    }
-
-    static func params(_ bucket: String, continues: Bool) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.raw("{\"bucket\":")
-        writer.string(bucket)
-        writer.key("continue")
-        writer.bool(continues)
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }

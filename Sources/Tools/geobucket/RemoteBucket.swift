@@ -35,19 +35,8 @@ struct RemoteBucket {
                 if let token = Files.environment("GEOBUCKET_SOURCE_TOKEN") {
                     try await connection.logIn(token: token)
                 }
-                var (isFirst, more) = (true, true)
-                while more {
-                    let params = Export.params(bucket, continues: !isFirst)
-                    let piece = try await connection.call("bucket.export", params)
-                    isFirst = false
-                    var objects: [[UInt8]] = []
-                    more = try JSONParser.reading(piece) { view in
-                        for object in view["objects"]?.elements ?? view.elements {
-                            objects.append(Array(object.text))
-                        }
-                        return view["more"]?.bool ?? false
-                    }
-                    try await body(objects)
+                try await ExportedPieces.forEach(of: bucket, connection) { objects in
+                    try await body(objects.map { Array($0.text) })
                 }
             }
         } catch let failure as ClientFailure {
