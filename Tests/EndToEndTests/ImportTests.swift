@@ -178,6 +178,17 @@ import Testing
         }
     }
 
+    @Test func `GeoPoints are places already`() async throws {
+        try await withTemporaryFolder { folder in
+            let file = folder + "/points.ndjson"
+            try Self.write(#"{"n":1,"at":{"_type":"point","lat":1,"lon":2}}"#, file)
+            let inspection = try await Program.run(["inspect", file], folder: folder)
+            #expect(
+                inspection.output.contains("place: at, GeoPoints already\n"),
+                "\(inspection.output)")
+        }
+    }
+
     @Test func `What inspect prints as flags loads the same objects, from a file of flags too`()
         async throws
     {

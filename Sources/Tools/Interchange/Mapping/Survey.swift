@@ -173,6 +173,8 @@ public struct SurveyedField: Sendable {
         return true
     }
 
+    /// Whether it is a GeoPoint in some records.
+    var hasGeoPoints: Bool { points > 0 }
     var isNumeric: Bool { decimals > 0 && decimals == values }
     var isDegrees: Bool { degrees > 0 && degrees == values }
     var isPlace: Bool { places > 0 && places * 10 >= values * 9 }

@@ -44,6 +44,7 @@ public struct Understanding: Sendable {
         if hasGeometry, !mapping.places.contains(where: { $0.paths == ["geometry"] }) {
             places.append("\(mapping.pointField), from the geometry")
         }
+        places += fields.filter(\.hasGeoPoints).map { "\($0.name), GeoPoints already" }
         guard !places.isEmpty else {
             return "none was found; --place FIELD=LATITUDE,LONGITUDE says it"
         }
