@@ -7,26 +7,6 @@ import Testing
 
 /// The commands as a shell sees them: files in, text out, exit status.
 @Suite struct CommandLineTests {
-    /// Runs `body` with a service, a folder, and a way to run the program against that service.
-    private static func with(
-        _ body:
-            @escaping @Sendable (
-                TestService, String,
-                @Sendable ([String]) async throws -> (
-                    status: Int32, output: String, errors: String
-                )
-            ) async throws -> Void
-    ) async throws {
-        try await withTemporaryFolder { folder in
-            try await TestService.with { service in
-                try await body(service, folder) { arguments in
-                    try await Program.run(
-                        arguments + ["--server", "127.0.0.1:\(service.port)"], folder: folder)
-                }
-            }
-        }
-    }
-
     private static func write(_ text: String, _ path: String) throws {
         try text.write(toFile: path, atomically: true, encoding: .utf8)
     }
@@ -38,7 +18,7 @@ import Testing
     @Test func `A broken line 17 is named and ends the load, the lines before it are stored`()
         async throws
     {
-        try await Self.with { service, folder, run in
+        try await Program.withService { service, folder, run in
             let file = folder + "/data.ndjson"
             try Self.write(Self.twentyWithBroken17, file)
             let load = try await run(["load", file, "--bucket", "rows"])
@@ -54,7 +34,7 @@ import Testing
     func `A file that breaks off is named, and what was read of it is stored`(_ onError: String)
         async throws
     {
-        try await Self.with { service, folder, run in
+        try await Program.withService { service, folder, run in
             let file = folder + "/data.geojson"
             try Self.write(
                 #"{"type":"FeatureCollection","features":[{"type":"Feature","id":"id1","geometry":null,"properties":{}},"#,
@@ -93,7 +73,7 @@ import Testing
 
     @Test func `A bad feature of a collection is named by its number, not by a line`() async throws
     {
-        try await Self.with { _, folder, run in
+        try await Program.withService { _, folder, run in
             let file = folder + "/data.geojson"
             let features = [1, 95].map {
                 #"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,\#($0)]},"properties":{}}"#
@@ -107,7 +87,7 @@ import Testing
     }
 
     @Test func `With --on-error skip only the broken line is missing`() async throws {
-        try await Self.with { service, folder, run in
+        try await Program.withService { service, folder, run in
             let file = folder + "/data.ndjson"
             try Self.write(Self.twentyWithBroken17, file)
             let load = try await run(["load", file, "--bucket", "rows", "--on-error", "skip"])
@@ -120,7 +100,7 @@ import Testing
     }
 
     @Test func `What comes through a pipe is stored while the pipe stays open`() async throws {
-        try await Self.with { service, folder, run in
+        try await Program.withService { service, folder, run in
             let file = folder + "/data.ndjson"
             #expect(mkfifo(file, 0o600) == 0)
             let pipe = FileHandle(fileDescriptor: open(file, O_RDWR | O_CLOEXEC))
@@ -139,7 +119,7 @@ import Testing
     }
 
     @Test func `Of two lines with one id the later counts`() async throws {
-        try await Self.with { service, folder, run in
+        try await Program.withService { service, folder, run in
             let file = folder + "/data.ndjson"
             try Self.write("{\"_id\":\"aa\",\"n\":1}\n{\"_id\":\"aa\",\"n\":2}\n", file)
             #expect(try await run(["load", file, "--bucket", "rows"]).status == 0)
@@ -150,7 +130,7 @@ import Testing
 
     @Test(arguments: ["ndjson", "geojson", "csv"])
     func `An exported bucket loads back the same`(_ format: String) async throws {
-        try await Self.with { service, folder, run in
+        try await Program.withService { service, folder, run in
             let file = folder + "/data.ndjson"
             let rows = (1...500).map {
                 #"{"_id":"id\#($0)","n":\#($0),"name":"é\#($0), \"q\"","location":{"_type":"point","lat":\#(Double($0) / 10),"lon":-1.5}}"#
@@ -312,7 +292,7 @@ import Testing
     @Test func `More groups than the service gives are wrong usage, and the flag is named`()
         async throws
     {
-        try await Self.with { _, _, run in
+        try await Program.withService { _, _, run in
             let query = ["query", "--bucket", "rows", "--group-by", "kind", "--limit"]
             #expect(try await run(query + ["1000"]).status == 0)
             for flags in [[], ["--explain"]] {
@@ -325,7 +305,7 @@ import Testing
 
     @Test(arguments: ["table", "json", "ndjson", "csv"])
     func `An explanation ends with a newline`(_ format: String) async throws {
-        try await Self.with { _, _, run in
+        try await Program.withService { _, _, run in
             let plan = try await run(["query", "--bucket", "rows", "--explain", "--format", format])
             #expect(plan.status == 0 && plan.output.hasSuffix("\n"), "\(plan.output)")
             #expect(!plan.output.hasSuffix("\n\n"), "\(plan.output)")
@@ -359,7 +339,7 @@ import Testing
     private static let line = #"{"type":"LineString","coordinates":[[0,0],[10,0]]}"#
 
     @Test func `A query along the line of a GeoJSON file is in the line's order`() async throws {
-        try await Self.with { service, folder, run in
+        try await Program.withService { service, folder, run in
             try await service.store(
                 [("later", 0.5, 6.0), ("first", 0.001, 2), ("away", 5, 3)].map {
                     ($0.0, "\"location\":\(point($0.1, $0.2))")
@@ -405,7 +385,7 @@ import Testing
     func `A file without a line is refused with the place`(_ text: String, _ words: String)
         async throws
     {
-        try await Self.with { _, folder, run in
+        try await Program.withService { _, folder, run in
             let file = folder + "/line.geojson"
             try Self.write(text, file)
             let query = try await run(
@@ -422,7 +402,7 @@ import Testing
     func `A corridor without its line or width is refused`(_ flags: [String], _ words: String)
         async throws
     {
-        try await Self.with { _, _, run in
+        try await Program.withService { _, _, run in
             let query = try await run(["query", "--bucket", "b1"] + flags)
             #expect(query.status == 2 && query.errors.contains(words), "\(query.errors)")
         }

@@ -6,24 +6,6 @@ import Testing
 /// `geobucket load` of files as people have them: the cases that came with the project, and every
 /// command of the manual that shows the file and the objects it has to become.
 @Suite struct ImportTests {
-    typealias Run =
-        @Sendable ([String]) async throws -> (
-            status: Int32, output: String, errors: String
-        )
-
-    private static func with(
-        _ body: @escaping @Sendable (TestService, String, Run) async throws -> Void
-    ) async throws {
-        try await withTemporaryFolder { folder in
-            try await TestService.with { service in
-                try await body(service, folder) { arguments in
-                    try await Program.run(
-                        arguments + ["--server", "127.0.0.1:\(service.port)"], folder: folder)
-                }
-            }
-        }
-    }
-
     private static func write(_ text: String, _ path: String) throws {
         try text.write(toFile: path, atomically: true, encoding: .utf8)
     }
@@ -84,7 +66,7 @@ import Testing
         let text = try Data(contentsOf: Self.cases.appending(path: "expected.json"))
         let cases = try #require(try JSONValue(parsing: Array(text)).array)
         #expect(cases.count > 20)
-        try await Self.with { service, _, run in
+        try await Program.withService { service, _, run in
             for (number, one) in cases.enumerated() {
                 let name = one["name"]?.string ?? ""
                 let file = Self.cases.appending(path: one["file"]?.string ?? "")
@@ -130,7 +112,7 @@ import Testing
     @Test func `Every file that the manual shows is loaded by its command as it says`() async throws
     {
         let blocks = try Self.blocks()
-        try await Self.with { service, folder, run in
+        try await Program.withService { service, folder, run in
             var commands = 0
             for (index, block) in blocks.enumerated() {
                 if !block.name.isEmpty { try Self.write(block.text, folder + "/" + block.name) }
@@ -158,7 +140,7 @@ import Testing
     @Test func `A flag that the format does not use is refused with the formats that take it`()
         async throws
     {
-        try await Self.with { _, folder, run in
+        try await Program.withService { _, folder, run in
             let file = folder + "/a.ndjson"
             try Self.write(#"{"a":1}"#, file)
             for flag in [
@@ -192,7 +174,7 @@ import Testing
     @Test func `What inspect prints as flags loads the same objects, from a file of flags too`()
         async throws
     {
-        try await Self.with { service, folder, run in
+        try await Program.withService { service, folder, run in
             let file = folder + "/bars.csv"
             try Self.write("nom;lat;lon;prix\nCafé;48,5;2,25;3,50\nBar;48,75;2,5;\n", file)
             let inspection = try await Program.run(["inspect", file, "--flags"], folder: folder)
@@ -228,7 +210,7 @@ import Testing
 
     @Test func `What is skipped is kept with its reason, and loads when it is mended`() async throws
     {
-        try await Self.with { service, folder, run in
+        try await Program.withService { service, folder, run in
             let (file, rejects) = (folder + "/a.csv", folder + "/rejects.csv")
             try Self.write("id,lat,lon\naa,1.5,2.5\nbb,95,2.5\ncc,1.5,100\n", file)
             let flags = ["--bucket", "b1", "--id", "id", "--on-error", "skip"]
@@ -246,7 +228,7 @@ import Testing
     }
 
     @Test func `A load that stores nothing of what it skips ends with status 1`() async throws {
-        try await Self.with { _, folder, run in
+        try await Program.withService { _, folder, run in
             let file = folder + "/a.ndjson"
             try Self.write("hello\nworld\n", file)
             let load = try await run(["load", file, "--bucket", "b1", "--on-error", "skip"])
@@ -257,7 +239,7 @@ import Testing
     @Test func `A dry run writes nothing, and --from passes over what was loaded before`()
         async throws
     {
-        try await Self.with { service, folder, run in
+        try await Program.withService { service, folder, run in
             let file = folder + "/a.ndjson"
             try Self.write((1...5).map { "{\"n\":\($0)}" }.joined(separator: "\n"), file)
             let dry = try await run(["load", file, "--bucket", "b1", "--dry-run"])
@@ -273,7 +255,7 @@ import Testing
     @Test func `A bucket of another service is a source`() async throws {
         try await TestService.with { source in
             try await source.store((10...1_500).map { ("id\($0)", "\"n\":\($0)") }, in: "old")
-            try await Self.with { service, _, run in
+            try await Program.withService { service, _, run in
                 let address = "geobucket://127.0.0.1:\(source.port)/old"
                 let load = try await run(["load", address, "--bucket", "new"])
                 #expect(load.status == 0, "\(load.errors)")

@@ -5,27 +5,8 @@ import Testing
 
 /// The commands for objects by id and for buckets.
 @Suite struct ObjectCommandTests {
-    private static func with(
-        _ body:
-            @escaping @Sendable (
-                String,
-                @Sendable ([String]) async throws -> (
-                    status: Int32, output: String, errors: String
-                )
-            ) async throws -> Void
-    ) async throws {
-        try await withTemporaryFolder { folder in
-            try await TestService.with { service in
-                try await body(folder) { arguments in
-                    try await Program.run(
-                        arguments + ["--server", "127.0.0.1:\(service.port)"], folder: folder)
-                }
-            }
-        }
-    }
-
     @Test func `An object is put, patched, got and deleted`() async throws {
-        try await Self.with { folder, run in
+        try await Program.withService { _, folder, run in
             let file = folder + "/tower.json"
             try #"{ "name": "Tower", "n": 1e2 }"#.write(
                 toFile: file, atomically: true, encoding: .utf8)
@@ -53,7 +34,7 @@ import Testing
     }
 
     @Test func `What is no JSON, no length of time or no bucket is refused`() async throws {
-        try await Self.with { folder, run in
+        try await Program.withService { _, folder, run in
             let file = folder + "/broken.json"
             try "{".write(toFile: file, atomically: true, encoding: .utf8)
             let broken = try await run(["put", "shops", "tower", file])
@@ -69,7 +50,7 @@ import Testing
     }
 
     @Test func `Buckets are listed, and dropped only by somebody who says so`() async throws {
-        try await Self.with { folder, run in
+        try await Program.withService { _, folder, run in
             let file = folder + "/object.json"
             try #"{"at":{"_type":"point","lat":1,"lon":2}}"#.write(
                 toFile: file, atomically: true, encoding: .utf8)

@@ -20,8 +20,9 @@ import QueryLanguage
 /// `NOT` binds closest, then `AND`, then `OR`; `BETWEEN`, `IN`, `LIKE` and `NULL` may be negated. Keywords
 /// are in any case. A property is a word or any name in double quotes, a string stands in single
 /// quotes. Inside, a quote is doubled or stands behind a backslash, two backslashes are one, `\n`,
-/// `\t`, `\r`, `\b` and `\f` are control characters, and any other backslash is itself. In patterns a backslash makes what is behind it a mere character. The
-/// two sides of a comparison, and of a spatial function, may change places.
+/// `\t`, `\r`, `\b` and `\f` are control characters, and any other backslash is itself. In patterns
+/// a backslash makes what is behind it a mere character. The two sides of a comparison, and of a
+/// spatial function, may change places.
 ///
 /// `TIMESTAMP('…')` and `DATE('…')` stand beside the times that the service sets, such as
 /// `_modified`, and beside texts that spell a time in UTC; a date means the whole day in UTC. A

@@ -30,29 +30,12 @@ struct BucketsCommand: AsyncParsableCommand {
         try await server.connect { [options] connection in
             var writer = format.writer(options)
             var output: [UInt8] = []
-            var key: String?
-            repeat {
-                let page = try await connection.call("bucket.list", Self.params(scope, after: key))
-                try JSONParser.reading(page) { view in
-                    for bucket in view["buckets"]?.elements ?? view.elements {
-                        try writer.write(Array(bucket.text), to: &output)
-                    }
-                    key = view["nextPaginationKey"]?.string
-                }
-            } while key != nil
+            try await BucketList.forEachPage(of: scope, connection) { buckets in
+                for bucket in buckets { try writer.write(Array(bucket.text), to: &output) }
+            }
             try writer.finish(to: &output)
             try Console.write(output)
         }
-    }
-
-    private static func params(_ scope: String?, after key: String?) -> [UInt8] {
-        let members = [("scope", scope), ("paginationKey", key)]
-        return Array(
-            JSONValue.object(
-                members.compactMap { name, value in
-                    value.map { JSONValue.Member(name, .string($0)) }
-                }
-            ).utf8)
     }
 }
 

@@ -32,22 +32,13 @@ enum ExportedPieces {
         _ bucket: String, _ connection: LineConnection
     ) async throws -> Bool {
         let scope = try BucketName(bucket).scope
-        var key: String?
-        repeat {
-            var members: [JSONValue.Member] = []
-            if scope != .application { members.append(.init("scope", .string(scope.text))) }
-            if let key { members.append(.init("paginationKey", .string(key))) }
-            let page = try await connection.call(
-                "bucket.list", Array(JSONValue.object(members).utf8))
-            var isFound = false
-            try JSONParser.reading(page) { view in
-                isFound =
-                    view["buckets"]?.elements.contains { $0["bucket"]?.string == bucket } ?? false
-                key = view["nextPaginationKey"]?.string
-            }
-            if isFound { return true }
-        } while key != nil
-        return false
+        var isFound = false
+        try await BucketList.forEachPage(
+            of: scope == .application ? nil : scope.text, connection
+        ) { buckets in
+            isFound = isFound || buckets.contains { $0["bucket"]?.string == bucket }
+        }
+        return isFound
     }
 
     private static func params(_ bucket: String, continues: Bool) -> [UInt8] {
