@@ -184,7 +184,7 @@ let package = Package(
         .target(
             name: "WebExchange",
             dependencies: [
-                "JSONText", "Objects", "Operations", "QueryLanguage", "Wire",
+                "CQL2", "Digests", "JSONText", "Objects", "Operations", "QueryLanguage", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(
@@ -213,7 +213,7 @@ let package = Package(
         .target(
             name: "WebServer",
             dependencies: [
-                "CWebFiles", "Digests", "HTTPGateway", "JSONText", "KiiREST", "Listeners",
+                "CWebFiles", "CZlib", "Digests", "HTTPGateway", "JSONText", "KiiREST", "Listeners",
                 "Objects", "Operations", "QueryServer", "Runtime", "WebExchange", "WireProtocol",
                 .target(name: "FeaturesAPI", condition: .when(traits: ["GIS"])),
                 .target(name: "VectorTiles", condition: .when(traits: ["GIS"])),

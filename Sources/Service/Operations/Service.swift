@@ -36,8 +36,10 @@ public final class Service: Sendable {
 
     /// - Parameters:
     ///   - access: who may log in; nil permits everything without a login.
+    ///   - everybody: what may be read without a login where there are logins.
     public init(
         backend: any Backend, limits: Limits, access: AccessControl? = nil,
+        everybody: PublicBuckets? = nil,
         health: Health = Health(), clock: ServiceClock = ServiceClock(),
         logger: Logger = Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() }
     ) {
@@ -49,7 +51,8 @@ public final class Service: Sendable {
         self.limits = limits
         connectionMemory = ConnectionMemory(limit: limits.bufferedBytes)
         watches = WatchHub(backend: backend, limits: limits, clock: clock, logger: logger)
-        admission = AdmissionControl(access: access, limits: limits, clock: clock)
+        admission = AdmissionControl(
+            access: access, everybody: everybody, limits: limits, clock: clock)
         health.watch { backend.isReady }
     }
 
@@ -78,6 +81,14 @@ public final class Service: Sendable {
 
     /// Whether callers have to log in.
     public var requiresLogin: Bool { admission.access != nil }
+
+    /// Whether some buckets may be read without a login.
+    public var isPublic: Bool { admission.everybody != nil }
+
+    /// Whether a caller may ask for anything: it has logged in, or need not.
+    public func isWelcome(_ caller: Caller) -> Bool {
+        !requiresLogin || isPublic || caller.isLoggedIn
+    }
 
     /// Decides on admission; call it once for each request, in order.
     ///
@@ -108,8 +119,16 @@ public final class Service: Sendable {
     /// also ends watches of buckets that this node is about to let go.
     public func reviewWatches(of caller: Caller) {
         guard !caller.watches.isEmpty else { return }
-        if requiresLogin { caller.watches.review(admission.renewedGrant(of: caller)) }
+        if requiresLogin {
+            _ = admission.renewedGrant(of: caller)
+            caller.watches.review(admission.reach(of: caller))
+        }
         if let placement { caller.watches.review(placement) }
+    }
+
+    /// Whether a bucket is within a caller's reach, by a login that was valid a moment ago.
+    public func reaches(_ bucket: BucketName, _ caller: Caller) -> Bool {
+        admission.reach(of: caller).contains(bucket)
     }
 
     // MARK: Logins

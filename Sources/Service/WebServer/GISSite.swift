@@ -12,9 +12,11 @@ import WebExchange
         private let features: FeaturesSite
 
         /// - Parameter now: milliseconds since 1970.
-        init(operations: some WebOperations, now: @escaping @Sendable () -> Int64) {
-            tiles = TileSite(operations: operations)
-            features = FeaturesSite(operations: operations, now: now)
+        init(
+            operations: some WebOperations, catalog: Catalog, now: @escaping @Sendable () -> Int64
+        ) {
+            tiles = TileSite(operations: operations, catalog: catalog)
+            features = FeaturesSite(operations: operations, catalog: catalog, now: now)
         }
 
         func answer(_ request: WebRequest) async throws(WebFailure) -> WebAnswer {
@@ -25,7 +27,9 @@ import WebExchange
 #else
     /// A build without the trait has nothing at these paths, and says so.
     struct GISSite: Sendable {
-        init(operations: some WebOperations, now: @escaping @Sendable () -> Int64) {}
+        init(
+            operations: some WebOperations, catalog: Catalog, now: @escaping @Sendable () -> Int64
+        ) {}
 
         func answer(_ request: WebRequest) async throws(WebFailure) -> WebAnswer {
             throw WebFailure(

@@ -55,6 +55,7 @@ struct PageSite: Sendable {
         if request.knows(tag: file.tag) { return WebAnswer(.notModified, headers: headers) }
         var answer = WebAnswer(Self.type(of: name), file.bytes)
         answer.isShared = true
+        answer.gzip = { file.gzip }
         for field in headers { answer.headers.append(field) }
         return answer
     }

@@ -35,9 +35,12 @@ struct Site: Sendable {
         access = WebAccess(
             service: service, settings: settings, isSecure: isSecure, logger: logger)
         messages = MessageSite(service: service, runner: runner, access: access)
-        watches = WatchSite(service: service, runner: runner, access: access, loop: loop)
         let operations = WebService(limits: service.limits, runner: runner, access: access)
-        gis = GISSite(operations: operations, now: service.clock.milliseconds)
+        let catalog = Catalog(operations: operations, now: service.clock.milliseconds)
+        gis = GISSite(
+            operations: operations, catalog: catalog, now: service.clock.milliseconds)
+        watches = WatchSite(
+            service: service, runner: runner, access: access, catalog: catalog, loop: loop)
         kii = settings.kii.map { KiiSite(operations: operations, settings: $0) }
         pages = PageSite(assets: settings.assets)
         demandsTLS = settings.url?.hasPrefix("https://") == true
@@ -57,7 +60,11 @@ struct Site: Sendable {
             if let kii, KiiSite.hasTarget(web.target), web.method != .options {
                 refusal = kii.refusal(of: &web)
             }
-            if refusal == nil { web.body = try await body(of: request, &web, on: connection) }
+            if refusal == nil { 
+                web.body = try await body(of: request, &web, on: connection) {
+                    try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+                }
+            }
         } catch {
             // What is left of the body would be taken for the next request.
             let answer = answer(for: error, at: web.target)
@@ -74,7 +81,8 @@ struct Site: Sendable {
 
     /// The body of a request whose path takes one. Who sends it is found out before.
     private func body(
-        of request: Request, _ web: inout WebRequest, on connection: HTTPConnection
+        of request: Request, _ web: inout WebRequest, on connection: HTTPConnection,
+        _ goOn: () async throws -> Void
     ) async throws(WebFailure) -> [UInt8] {
         let limit: Int
         switch web.path {
@@ -86,7 +94,7 @@ struct Site: Sendable {
             guard kii != nil, KiiSite.hasTarget(web.target) else { return [] }
             limit = service.limits.lineBytes
         }
-        return try await reader.body(of: request, atMost: limit, on: connection)
+        return try await reader.body(of: request, atMost: limit, on: connection, goOn)
     }
 
     /// The answer to a request that cannot be read.
@@ -166,6 +174,9 @@ struct Site: Sendable {
         _ answer: WebAnswer, to request: HTTPRequest, _ writer: consuming ResponseWriter,
         _ connection: HTTPConnection, isLast: Bool = false
     ) async throws {
+        var answer = answer
+        let encoding = AnswerEncoding(of: answer, for: request)
+        encoding?.apply(to: &answer)
         var head = head(of: answer, to: request)
         if isLast { head.headerFields[.connection] = "close" }
         switch answer.body {
@@ -195,7 +206,7 @@ struct Site: Sendable {
         }
         for (name, value) in Self.protection { fields[name] = value }
         if demandsTLS { fields[.strictTransportSecurity] = "max-age=31536000" }
-        access.permit(request, &fields)
+        access.permit(request, answer.status, &fields)
         return HTTPResponse(status: answer.status, headerFields: fields)
     }
 

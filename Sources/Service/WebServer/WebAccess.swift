@@ -1,5 +1,6 @@
 import HTTPTypes
 import JSONText
+import KiiREST
 import Logging
 import Objects
 import Operations
@@ -44,7 +45,7 @@ struct WebAccess: Sendable {
             } else {
                 !hasCookie
             }
-        guard isPermitted else {
+        guard isPermitted || isPublic(head) else {
             throw WebFailure(
                 .forbidden, "OPERATION_NOT_ALLOWED",
                 hasCookie
@@ -80,28 +81,49 @@ struct WebAccess: Sendable {
     func preflight(_ request: WebRequest) -> WebAnswer? {
         guard request.method == .options,
             request.headers[.accessControlRequestMethod] != nil,
-            let origin = request.headers[.origin], settings.origins.contains(origin)
+            let origin = request.headers[.origin]
         else { return nil }
         var answer = WebAnswer(.noContent)
-        answer.headers[.accessControlAllowMethods] = "GET, HEAD, POST, PUT, PATCH, DELETE"
-        answer.headers[.accessControlAllowHeaders] =
-            request.headers[.accessControlRequestHeaders] ?? "Content-Type"
+        if settings.origins.contains(origin) {
+            answer.headers[.accessControlAllowMethods] = "GET, HEAD, POST, PUT, PATCH, DELETE"
+            answer.headers[.accessControlAllowHeaders] =
+                request.headers[.accessControlRequestHeaders] ?? "Content-Type"
+        } else if service.isPublic, !isKii(request.target) {
+            // Pages of everybody may ask for what is public, without credentials.
+            answer.headers[.accessControlAllowMethods] = "GET, HEAD, POST"
+            answer.headers[.accessControlAllowHeaders] = "Content-Type, Last-Event-ID"
+        } else {
+            return nil
+        }
         answer.headers[.accessControlMaxAge] = "600"
         return answer
     }
 
-    /// Lets a page of another origin read the answer, if `--web-origin` names it.
-    func permit(_ request: HTTPRequest, _ fields: inout HTTPFields) {
-        guard !settings.origins.isEmpty else {
+    /// Lets a page of another origin read the answer, if `--web-origin` names it, or if everybody may
+    /// read it and the request has no credentials.
+    func permit(_ request: HTTPRequest, _ status: HTTPResponse.Status, _ fields: inout HTTPFields) {
+        let origin = request.headerFields[.origin]
+        if let origin, settings.origins.contains(origin) {
+            fields[.accessControlAllowOrigin] = origin
+        } else if status != .unauthorized, isPublic(request) {
+            fields[.accessControlAllowOrigin] = "*"
+        } else if settings.origins.isEmpty {
             fields[HTTPField.Name("Cross-Origin-Resource-Policy")!] = "same-origin"
-            return
         }
-        fields[.vary] = "Origin"
-        guard let origin = request.headerFields[.origin], settings.origins.contains(origin) else {
-            return
-        }
-        fields[.accessControlAllowOrigin] = origin
+        if !settings.origins.isEmpty { fields.append(HTTPField(name: .vary, value: "Origin")) }
+        guard fields[.accessControlAllowOrigin] != nil else { return }
         fields[.accessControlExposeHeaders] = "ETag, Last-Modified, Link, Location, Retry-After"
+    }
+
+    /// Whether a request can do no more than read what everybody may: it has no credentials, and is
+    /// none of Kii's, which may change something without any.
+    private func isPublic(_ head: HTTPRequest) -> Bool {
+        service.isPublic && !isKii(head.path ?? "") && head.headerFields[.authorization] == nil
+            && cookie.session(in: head.headerFields) == nil
+    }
+
+    private func isKii(_ target: String) -> Bool {
+        settings.kii != nil && KiiSite.hasTarget(target)
     }
 
     // MARK: Logins

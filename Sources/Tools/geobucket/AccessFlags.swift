@@ -36,6 +36,12 @@ struct AccessFlags: ParsableArguments {
             "Accept signed tokens without an expiry; they are valid as long as their key.")
     var jwtWithoutExpiry = false
 
+    @Option(
+        help: ArgumentHelp(
+            "What everybody may read without a login: all buckets but those of users and groups, or some by name. Everything else needs one.",
+            valueName: "read[:bucket,…]"))
+    var anonymous: String?
+
     @Flag(help: "Let everybody do everything, even on an address that others can reach.")
     var insecure = false
 
@@ -80,7 +86,8 @@ struct AccessFlags: ParsableArguments {
         guard keys == nil || SigningKeys.isAvailable else {
             throw CommandFailure(without: "JWT", "--jwt-keys")
         }
-        guard tokens != nil || keys != nil else { return nil }
+        // What is public may only be read, even if nobody can log in.
+        guard try tokens != nil || keys != nil || everybody(settings) != nil else { return nil }
         var rules = SigningKeys.Rules()
         if let audience { (rules.audience, rules.demandsAudience) = (audience, true) }
         rules.issuer = issuer
@@ -88,6 +95,16 @@ struct AccessFlags: ParsableArguments {
         return try await WatchedAccess(
             .init(tokens: tokens, keys: keys, rules: rules, maximumBytes: limits.fileBytes),
             clock: clock, logger: logger)
+    }
+
+    /// What may be read without a login where there are logins; nil: nothing.
+    func everybody(_ settings: Settings) throws -> PublicBuckets? {
+        guard let text = settings.string("anonymous", flag: anonymous) else { return nil }
+        do throws(ServiceFailure) {
+            return try PublicBuckets(text)
+        } catch {
+            throw ValidationError("--anonymous: \(error.message)")
+        }
     }
 
     /// Nil for connections without TLS.
@@ -137,7 +154,8 @@ struct AccessFlags: ParsableArguments {
         guard try settings.bool("insecure", flag: insecure) else {
             throw ValidationError(
                 "\(address) can be reached by others, who could read and write everything: give "
-                    + "--tokens or --jwt-keys, or --insecure if that is meant")
+                    + "--tokens or --jwt-keys, --anonymous read for what all may read, or --insecure if "
+                    + "that is meant")
         }
     }
 }

@@ -102,6 +102,7 @@ struct Serve: AsyncParsableCommand {
         let frame = Frame(
             address: address, web: web, limits: limits, drain: .seconds(drain),
             reloading: reloading, stopping: stopping,
+            everybody: try accessFlags.everybody(settings),
             proxies: try accessFlags.proxies(settings),
             neighbourhood: try clusterFlags.neighbourhood(settings), clock: clock)
         Niceness.prefer(try preference(settings))
@@ -194,6 +195,7 @@ struct Serve: AsyncParsableCommand {
         let drain: Duration
         let reloading: Reloading
         let stopping: Stopping
+        let everybody: PublicBuckets?
         let proxies: TrustedProxies
         let neighbourhood: Neighbourhood?
         let clock: ServiceClock
@@ -205,7 +207,7 @@ struct Serve: AsyncParsableCommand {
         let logger = frame.reloading.logger
         let service = Operations.Service(
             backend: backend, limits: frame.limits, access: frame.reloading.access?.control,
-            health: gateway?.health ?? Health(), clock: frame.clock, logger: logger)
+            everybody: frame.everybody, health: gateway?.health ?? Health(), clock: frame.clock, logger: logger)
         gateway?.observe(service)
         try await Workers.with(frame.limits) { workers in
             let lines = lineServices(service, backend, in: frame, workers)

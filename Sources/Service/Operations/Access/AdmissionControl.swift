@@ -7,6 +7,8 @@ import Synchronization
 final class AdmissionControl: Sendable {
     /// Nil: no login is required, and everything is permitted.
     let access: AccessControl?
+    /// What may be read without a login; nil: nothing.
+    let everybody: PublicBuckets?
     private let limits: Limits
     private let clock: ServiceClock
     private let byPrincipal: RateLimits
@@ -15,8 +17,10 @@ final class AdmissionControl: Sendable {
     private let recentLogins = RecentLogins()
     private let queuedWrites = Atomic(0)
 
-    init(access: AccessControl?, limits: Limits, clock: ServiceClock) {
-        self.access = access
+    init(
+        access: AccessControl?, everybody: PublicBuckets?, limits: Limits, clock: ServiceClock
+    ) {
+        (self.access, self.everybody) = (access, everybody)
         self.limits = limits
         self.clock = clock
         let rate = max(limits.requestsPerSecond, 1)
@@ -41,17 +45,22 @@ final class AdmissionControl: Sendable {
         if grant == nil, let anonymous = caller.anonymous {
             try anonymous.check(operation)
         } else if access != nil {
-            try Self.present(grant).check(operation)
+            try check(operation, grant)
         }
         guard case .write = operation, isQueueFull else { return }
         throw .tooMany("\(limits.queuedWrites) writes are waiting, as many as may", 100_000_000)
     }
 
-    private static func present(_ grant: Grant?) throws(ServiceFailure) -> Grant {
-        guard let grant else {
-            throw .noLogin
-        }
-        return grant
+    private func check(_ operation: Operation, _ grant: Grant?) throws(ServiceFailure) {
+        if case .read(let bucket) = operation, everybody?.contains(bucket) == true { return }
+        if let grant { return try grant.check(operation) }
+        guard let everybody else { throw .noLogin }
+        try everybody.check(operation)
+    }
+
+    /// What a caller may read, by a login that was valid a moment ago.
+    func reach(of caller: Caller) -> Reach {
+        Reach(caller.grant, everybody, isLimited: access != nil && caller.anonymous == nil)
     }
 
     /// Decides on buckets that an admitted request turned out to read.
@@ -63,9 +72,10 @@ final class AdmissionControl: Sendable {
             for bucket in buckets { try anonymous.check(.read(bucket)) }
             return
         }
-        guard access != nil else { return }
-        let present = try Self.present(grant)
-        guard let bucket = buckets.first(where: { !present.reaches($0) }) else { return }
+        let reach = reach(of: caller)
+        guard !reach.isEmpty else { throw .noLogin }
+        guard let bucket = buckets.first(where: { !reach.contains($0) }) else { return }
+        guard grant != nil else { throw .noLogin }
         throw ServiceFailure(
             .notAllowed, "the bucket \(quoted(bucket.text)) is not within your reach")
     }

@@ -3,15 +3,14 @@ import Objects
 import Operations
 import QueryLanguage
 import Synchronization
-import WebExchange
 import Wire
 
-/// What was known of buckets a moment ago, so that one page of features after the other does not
-/// survey the bucket anew.
+/// The shapes of collections, and what was known of their buckets a moment ago, so that one page or
+/// tile after the other does not survey the bucket anew.
 ///
 /// An entry is only for callers with the very permissions of the one whose request made it. Every
 /// request that uses it also reads the bucket, with the permissions that hold then.
-final class Catalog: Sendable {
+public final class Catalog: Sendable {
     /// The geo fields, and the survey of all fields.
     struct Entry: Sendable {
         let geoFields: GeoFields
@@ -57,6 +56,16 @@ final class Catalog: Sendable {
     }
 
     private let contents = Mutex(Contents())
+    let operations: any WebOperations
+    /// Milliseconds since 1970.
+    private let now: @Sendable () -> Int64
+
+    /// A catalog of a service's buckets.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public init(operations: any WebOperations, now: @escaping @Sendable () -> Int64) {
+        (self.operations, self.now) = (operations, now)
+    }
 
     /// The bytes of what is known.
     var bytes: Int { contents.withLock { $0.bytes } }
@@ -80,86 +89,54 @@ extension Catalog.Entry {
     }
 }
 
-extension FeatureExchange {
-    /// The collection that the path names.
-    func collectionName() throws(WebFailure) -> CollectionName {
-        do throws(WebFailure) {
-            return try CollectionName(arguments["collectionId"] ?? "")
-        } catch {
-            throw Self.noSuchCollection
-        }
-    }
-
-    static let noSuchCollection = WebFailure(
-        .notFound, "BUCKET_NOT_FOUND", "there is no such collection")
-
-    /// The collection's objects as they are now, or with `isRecent` as they were a moment ago.
-    func shape(
-        of collection: CollectionName, isRecent: Bool = false
+extension Catalog {
+    /// The shape of a collection, as its bucket is now, or with `isRecent` as it was a moment ago.
+    ///
+    /// - Throws: 404 for a collection that does not exist.
+    public func shape(
+        of collection: CollectionName, for caller: Caller, isRecent: Bool = false
     ) async throws(WebFailure) -> CollectionShape {
         let bucket = collection.bucket
-        if isRecent, let known = site.catalog.entry(of: bucket, for: caller.grant, at: site.now()),
+        if isRecent, let known = recent(bucket, for: caller),
             let field = try? known.geoFields.field(of: collection)
         {
             return CollectionShape(
                 geoField: field, geoFields: known.geoFields.all, fields: known.fields)
         }
-        let geoFields = try await geoFields(of: bucket)
+        let geoFields = try await operations.geoFields(of: bucket, for: caller)
         let field = try geoFields.field(of: collection)
-        let fields = try await fields(of: bucket)
-        site.catalog.keep(
-            Catalog.Entry(
-                geoFields: geoFields, fields: fields, grant: caller.grant, time: site.now()),
+        let fields = try await fields(of: bucket, for: caller)
+        keep(
+            Entry(geoFields: geoFields, fields: fields, grant: caller.grant, time: now()),
             of: bucket)
         return CollectionShape(geoField: field, geoFields: geoFields.all, fields: fields)
     }
 
-    /// The geo fields of a bucket; none of one that does not exist.
-    func geoFields(of bucket: BucketName) async throws(WebFailure) -> GeoFields {
-        var key = bucket.precedingKey
-        repeat {
-            let page = try await buckets(of: bucket.scope, after: key)
-            if let found = page.buckets.first(where: { $0.name == bucket }) {
-                return found.geoFields
-            }
-            key = page.next
-            if let last = page.buckets.last, bucket < last.name { break }
-        } while key != nil
-        return GeoFields(all: [], place: nil)
+    /// Refuses a collection that does not exist.
+    ///
+    /// - Throws: 404.
+    public func check(
+        _ collection: CollectionName, for caller: Caller
+    ) async throws(WebFailure) {
+        let known = recent(collection.bucket, for: caller)?.geoFields
+        if known.flatMap({ try? $0.field(of: collection) }) != nil { return }
+        _ = try await operations.geoFields(of: collection.bucket, for: caller).field(of: collection)
     }
 
-    /// A page of the buckets of a scope, by name.
-    func buckets(
-        of scope: BucketScope, after key: String?
-    ) async throws(WebFailure) -> (buckets: [ListedBucket], next: String?) {
-        let answer = try await call(.listBuckets) { writer in
-            writer.raw("{")
-            if scope != .application {
-                writer.key("scope")
-                writer.string(scope.text)
-            }
-            if let key {
-                writer.key("paginationKey")
-                writer.string(key)
-            }
-            writer.raw("}")
-        }
-        return try reading(answer) { view in
-            let listed = (view["buckets"].map { Array($0.elements) } ?? []).map(ListedBucket.init)
-            return (listed, view["nextPaginationKey"]?.string)
-        }
+    private func recent(_ bucket: BucketName, for caller: Caller) -> Entry? {
+        entry(of: bucket, for: caller.grant, at: now())
     }
 
-    private func fields(
-        of bucket: BucketName
+    func fields(
+        of bucket: BucketName, for caller: Caller
     ) async throws(WebFailure) -> [CollectionShape.Field] {
-        let answer = try await call(.fields) { writer in
+        let answer = try await operations.ask(.fields, from: caller) { writer in
             writer.raw("{")
             writer.key("bucket")
             writer.string(bucket.text)
             writer.raw("}")
         }
-        return try reading(answer) { view in
+        return try operations.reading(answer) { view in
             // What was not looked at may have numbers of any size.
             let (objects, sampled) = (view["objects"], view["sampled"])
             let isSampled =
@@ -177,43 +154,5 @@ extension FeatureExchange {
                     }, isWide: isSampled || field["wide"] != nil)
             }
         }
-    }
-}
-
-/// A bucket in the list of buckets.
-struct ListedBucket: Sendable {
-    let name: BucketName
-    let geoFields: GeoFields
-
-    init(_ view: JSONView) {
-        name = BucketName(trusted: view["bucket"]?.string ?? "")
-        let fields = (view["geoFields"].map { Array($0.elements) } ?? []).compactMap(\.string)
-        geoFields = GeoFields(
-            all: fields.map { FieldPath($0) }, place: view["place"]?.string.map { FieldPath($0) })
-    }
-}
-
-/// The fields of a bucket that hold GeoPoints, by name, and its place, which is one of them.
-struct GeoFields: Sendable {
-    let all: [FieldPath]
-    let place: FieldPath?
-
-    /// The field of a collection.
-    ///
-    /// - Throws: 404 if the bucket has no such field.
-    func field(of collection: CollectionName) throws(WebFailure) -> FieldPath {
-        guard let field = collection.field ?? place, all.contains(field) else {
-            throw FeatureExchange.noSuchCollection
-        }
-        return field
-    }
-}
-
-extension BucketName {
-    /// A page key behind which this bucket is among the first: its name without the last character.
-    var precedingKey: String? {
-        let shorter = String(text.dropLast())
-        guard let name = try? BucketName(shorter), name.scope == scope else { return nil }
-        return shorter
     }
 }
