@@ -5,9 +5,9 @@ import GeoBucketClient
 struct ServerOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The service's address. (default: $GEOBUCKET_SERVER, else \(Address.standard))",
-            valueName: "host:port"))
-    var server: Address?
+            "The service's address; geobuckets://HOST:PORT uses TLS. (default: $GEOBUCKET_SERVER, else \(Address.standard))",
+            valueName: "host:port"), transform: ServerAddress.argument)
+    var server: ServerAddress?
 
     @Flag(help: "Use TLS; the other --tls flags imply it.")
     var tls = false
@@ -61,12 +61,22 @@ struct ServerOption: ParsableArguments {
                 return try await body(connection)
             }
         } catch let failure as ClientFailure {
-            throw CommandFailure(failure)
+            throw try explained(failure)
         }
     }
 
+    /// A failed call, with what would mend it.
+    func explained(_ failure: ClientFailure) throws -> CommandFailure {
+        let missingToken =
+            try token() == nil ? "--token-file, or the token in $GEOBUCKET_TOKEN" : nil
+        return CommandFailure(
+            failure, at: try address(), usesTLS: try clientTLS() != nil, token: missingToken)
+    }
+
     /// The address of the flag, else of the environment, else the standard one.
-    func address() throws -> Address { try server ?? fromEnvironment() ?? .standard }
+    func address() throws -> Address { try location().address }
+
+    private func location() throws -> ServerAddress { try server ?? fromEnvironment() ?? .standard }
 
     func token() throws -> String? {
         guard let tokenFile else { return Files.environment("GEOBUCKET_TOKEN") }
@@ -76,7 +86,10 @@ struct ServerOption: ParsableArguments {
 
     func clientTLS() throws -> ClientTLS? {
         let authority = tlsCa ?? Files.environment("GEOBUCKET_TLS_CA")
-        guard tls || authority != nil || tlsCertificate != nil || tlsKey != nil else { return nil }
+        let isWanted = try tls || location().usesTLS
+        guard isWanted || authority != nil || tlsCertificate != nil || tlsKey != nil else {
+            return nil
+        }
         guard ClientTLS.isAvailable else { throw CommandFailure(without: "TLS", "--tls") }
         switch (tlsCertificate, tlsKey) {
         case (nil, nil): return ClientTLS(certificateAuthority: authority)
@@ -86,11 +99,11 @@ struct ServerOption: ParsableArguments {
         }
     }
 
-    private func fromEnvironment() throws -> Address? {
+    private func fromEnvironment() throws -> ServerAddress? {
         guard let text = Files.environment("GEOBUCKET_SERVER") else { return nil }
-        guard let address = Address(argument: text) else {
-            throw ValidationError("GEOBUCKET_SERVER: \"\(text)\" is no HOST:PORT")
+        guard let server = ServerAddress(text) else {
+            throw ValidationError("GEOBUCKET_SERVER is \"\(text)\"; \(ServerAddress.expected)")
         }
-        return address
+        return server
     }
 }
