@@ -13,7 +13,7 @@ struct GeoBucket: AsyncParsableCommand {
             clients of it, except `check` and `backup`, which can also read a store without a \
             service, `migrate`, `cluster`, and `token`.
 
-            Exit status: 0 success, 1 the work failed, 2 wrong usage.
+            Exit status: 0 success, 1 the work failed, 2 wrong usage, 4 nothing found (--fail-if-empty).
             """,
         version: Operations.Service.version,
         subcommands: [
@@ -45,6 +45,8 @@ struct GeoBucket: AsyncParsableCommand {
         } catch let error as CommandFailure {
             Console.error(error.message)
             exit(withError: ExitCode(1))
+        } catch let status as ExitCode {
+            exit(withError: status)
         } catch {
             let words = CommandWords.path(to: type(of: command), below: Self.self) ?? []
             finish(error) {

@@ -22,21 +22,28 @@ final class GetObject: Read {
 final class CountObjects: Read {
     private let bucket: BucketName
     private let clause: Clause
+    private let wantsHints: Bool
 
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()
         clause = try params.clause()
+        wantsHints = try params.bool("hints")
     }
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
-        .planned(
-            try service.backend.prepare(.count(clause, in: bucket, by: caller.grant?.principal)))
+        let read = try service.backend.prepare(
+            .count(clause, in: bucket, by: caller.grant?.principal))
+        guard wantsHints else { return .planned(read) }
+        return .planned(
+            try HintedRead(read, of: Query(clause: clause), in: bucket, for: caller, on: service))
     }
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
+        let start = writer.count
         writer.raw("{\"count\":")
-        let count = try context.find(into: &writer).count
-        writer.integer(count)
+        let end = try context.find(into: &writer)
+        writer.integer(end.count)
+        context.writeHints(after: end, from: start, to: &writer)
         writer.byte(UInt8(ascii: "}"))
     }
 }
@@ -45,19 +52,23 @@ final class CountObjects: Read {
 final class QueryObjects: Read {
     private let bucket: BucketName
     private let query: Query
+    private let wantsHints: Bool
 
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()
         query = try params.query()
+        // A page behind another is empty because that was the last one.
+        wantsHints = try params.bool("hints") && query.paginationKey == nil
     }
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
         let principal = caller.grant?.principal
-        return .planned(
-            try service.backend.prepare(
-                query.aggregations.isEmpty
-                    ? .page(query, in: bucket, by: principal)
-                    : .aggregation(query, in: bucket, by: principal)))
+        let read = try service.backend.prepare(
+            query.aggregations.isEmpty
+                ? .page(query, in: bucket, by: principal)
+                : .aggregation(query, in: bucket, by: principal))
+        guard wantsHints else { return .planned(read) }
+        return .planned(try HintedRead(read, of: query, in: bucket, for: caller, on: service))
     }
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
@@ -68,8 +79,9 @@ final class QueryObjects: Read {
         if query.aggregations.isEmpty { return try context.writePage(from: start, to: &writer) }
         writer.raw("[],\"aggregations\":")
         let around = context.envelopeBytes + writer.count - start + 1
-        try context.find(
+        let end = try context.find(
             maximumBytes: context.service.limits.replyBytes - around, into: &writer)
+        context.writeHints(after: end, from: start, to: &writer)
         writer.byte(UInt8(ascii: "}"))
     }
 }
