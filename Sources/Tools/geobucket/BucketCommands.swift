@@ -3,6 +3,7 @@ import GeoBucketClient
 import Glibc
 import Interchange
 import JSONText
+import Objects
 
 /// `geobucket buckets`: lists buckets with their counts.
 struct BucketsCommand: AsyncParsableCommand {

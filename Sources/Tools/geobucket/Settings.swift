@@ -1,5 +1,6 @@
 import ArgumentParser
 import Configuration
+import Glibc
 import JSONText
 import Objects
 import SystemPackage
@@ -116,6 +117,19 @@ struct Settings {
         let path = string(name, flag: flag)
         guard path != "" else {
             throw ValidationError("\(source(of: name, flag: flag)): the path is empty")
+        }
+        return path
+    }
+
+    /// The path of a setting, at which there is a folder that can be read; nil without the setting.
+    func folder(_ name: String, flag: String?) throws -> String? {
+        guard let path = try path(name, flag: flag) else { return nil }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+            access(path, R_OK | X_OK) == 0
+        else {
+            throw ValidationError(
+                "\(source(of: name, flag: flag)): \(path) is no folder that can be read")
         }
         return path
     }

@@ -77,7 +77,7 @@ struct WebFlags: ParsableArguments {
                     "--web-origin: \"\(origin)\" is no origin, such as https://app.example.com")
             }
         }
-        if let assets = settings.string("webAssets", flag: webAssets) { result.assets = assets }
+        if let assets = try settings.folder("webAssets", flag: webAssets) { result.assets = assets }
         result.kii = try kii(settings)
         return result
     }
