@@ -19,7 +19,8 @@ struct GeoBucket: AsyncParsableCommand {
         subcommands: [
             Serve.self, Load.self, Inspect.self, ImportArchive.self, QueryCommand.self, Count.self,
             WatchCommand.self, GetCommand.self, PutCommand.self, PatchCommand.self,
-            DeleteCommand.self, BucketsCommand.self, DropCommand.self, Call.self, Export.self,
+            DeleteCommand.self, DeleteWhereCommand.self, BucketsCommand.self, DropCommand.self,
+            Call.self, Export.self,
             Backup.self, Check.self, Migrate.self, ClusterCommand.self, TokenCommand.self,
             LoadTestCommand.self,
         ])

@@ -17,6 +17,13 @@ struct PageRequest: Sendable {
         }
     }
 
+    func deletionParams(isDryRun: Bool) -> [UInt8] {
+        params { writer in
+            writeClause(to: &writer)
+            if isDryRun { writer.raw(",\"dryRun\":true") }
+        }
+    }
+
     func params(after key: String?, limit: Int? = nil) -> [UInt8] {
         params { writer in
             writeClause(to: &writer)

@@ -48,6 +48,36 @@ final class CountObjects: Read {
     }
 }
 
+/// Counts what `bucket.deleteWhere` would delete.
+final class CountDeletions: Read {
+    private let bucket: BucketName
+    private let clause: Clause
+
+    private init(_ write: Write) {
+        guard case .deleteWhere(let bucket, let clause) = write else {
+            preconditionFailure("another write searches for nothing")
+        }
+        (self.bucket, self.clause) = (bucket, clause)
+    }
+
+    /// The count, if the params want a dry run.
+    static func ifWanted(_ params: inout Params) throws(ServiceFailure) -> (any Read)? {
+        guard try params.bool("dryRun") else { return nil }
+        return CountDeletions(try Write.deleteWhere(&params))
+    }
+
+    func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
+        .planned(
+            try service.backend.prepare(.count(clause, in: bucket, by: caller.grant?.principal)))
+    }
+
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
+        writer.raw("{\"deleted\":0,\"matches\":")
+        writer.integer(try context.find(into: &writer).count)
+        writer.byte(UInt8(ascii: "}"))
+    }
+}
+
 /// Finds a page of the objects that match a clause, or aggregates all of them.
 final class QueryObjects: Read {
     private let bucket: BucketName
