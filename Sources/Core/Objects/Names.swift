@@ -162,3 +162,8 @@ public func quoted(_ text: String, limit: Int = 60) -> String {
     }
     return String(decoding: writer.bytes, as: UTF8.self)
 }
+
+/// A number of things: `1 object`, `2 objects`.
+public func counted(_ count: Int, _ noun: String) -> String {
+    "\(count) \(noun)\(count == 1 ? "" : "s")"
+}

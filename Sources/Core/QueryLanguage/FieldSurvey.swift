@@ -121,6 +121,19 @@ public struct FieldSurvey: Sendable {
         return fields.count - 1
     }
 
+    /// The paths that are listed.
+    public var paths: some Sequence<String> {
+        fields.lazy.map { String(decoding: $0.path, as: UTF8.self) }
+    }
+
+    /// The types that values have at a path; none if it is not listed.
+    public func types(at path: FieldPath) -> Set<FieldType> {
+        guard let number = numbers[Self.hash(of: path.utf8)], fields[number].path == path.utf8
+        else { return [] }
+        return Set(
+            zip(FieldType.allCases, fields[number].counts).filter { $0.1 > 0 }.map(\.0))
+    }
+
     /// Appends an array with a path, its types, the most frequent first, and the number of its whole
     /// numbers beyond 32 bits, if there are any, for each field, as many as fit.
     public func write(to writer: inout JSONWriter, maximumBytes: Int) {

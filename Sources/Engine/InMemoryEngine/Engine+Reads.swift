@@ -20,6 +20,8 @@ extension Engine {
         case .clusters(let query, let bucket, let principal):
             PreparedClusters.prepared(query, in: bucket, by: principal, on: self)
         case .fields(let bucket): PreparedFields(of: bucket, on: self)
+        case .hints(let query, let bucket, let mayName):
+            PreparedHints(query, in: bucket, mayName: mayName, on: self)
         case .buckets(let scope, let last, let names, let isListed):
             PreparedListing(scope, after: last, among: names, where: isListed, on: self)
         }

@@ -16,24 +16,25 @@ struct AccessFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "A JSON Web Key Set; clients may log in with tokens (JWT) signed by one of its keys.",
-            valueName: "path"))
+            valueName: "path", visibility: .hidden))
     var jwtKeys: String?
 
     @Option(
         help: ArgumentHelp(
             "The audience that a signed token must name in \"aud\". (default: geobucket, and \"aud\" may be missing)",
-            valueName: "name"))
+            valueName: "name", visibility: .hidden))
     var jwtAudience: String?
 
     @Option(
         help: ArgumentHelp(
             "The issuer that a signed token must name in \"iss\". (default: any)",
-            valueName: "name"))
+            valueName: "name", visibility: .hidden))
     var jwtIssuer: String?
 
     @Flag(
-        help:
-            "Accept signed tokens without an expiry; they are valid as long as their key.")
+        help: ArgumentHelp(
+            "Accept signed tokens without an expiry; they are valid as long as their key.",
+            visibility: .hidden))
     var jwtWithoutExpiry = false
 
     @Option(
@@ -48,7 +49,7 @@ struct AccessFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Addresses and networks of proxies, with commas between them; they tell for which clients they connect.",
-            valueName: "networks"))
+            valueName: "networks", visibility: .hidden))
     var trustProxy: String?
 
     @Option(
@@ -62,7 +63,8 @@ struct AccessFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Roots of the certificates that clients have to present.", valueName: "path"))
+            "Roots of the certificates that clients have to present.", valueName: "path",
+            visibility: .hidden))
     var tlsClientCa: String?
 
     /// Nil when no login is required.

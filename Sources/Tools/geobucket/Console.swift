@@ -1,4 +1,3 @@
-import GeoBucketClient
 import Glibc
 
 /// Standard output for results, standard error for everything else.
@@ -51,13 +50,6 @@ struct CommandFailure: Error, CustomStringConvertible {
     let message: String
 
     init(_ message: String) { self.message = message }
-
-    /// A failed call, with a hint where no service answers.
-    init(_ failure: ClientFailure) {
-        var message = failure.description
-        if case .unreachable = failure { message += "; is `geobucket serve` running?" }
-        self.init(message)
-    }
 
     /// A flag that needs a package trait which this build lacks.
     init(without trait: String, _ flag: String) {

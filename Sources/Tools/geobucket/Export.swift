@@ -51,6 +51,7 @@ struct Export: AsyncParsableCommand {
         var options = WritingOptions()
         options.pointField = point
         options.placeForm = placeAs ?? .columns
+        options.isForTerminal = Console.outputIsTerminal
         let idField = idField.map { Array($0.utf8) }
         let format = OutputFormat(rawValue: format.rawValue)!
         let bucket = bucket

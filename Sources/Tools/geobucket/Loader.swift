@@ -84,7 +84,8 @@ struct Loader {
         var line: String {
             let rate = seconds > 0 ? Int(Double(objects) / seconds) : objects
             let time = (seconds * 100).rounded() / 100
-            return "loaded \(objects) objects in \(time) s (\(rate) objects/s), \(errors) errors"
+            return "loaded \(counted(objects, "object")) in \(time) s (\(rate) objects/s), "
+                + counted(errors, "error")
                 + (note.map { ", \($0)" } ?? "")
         }
     }

@@ -1,3 +1,4 @@
+import Objects
 import Synchronization
 
 /// One line of standard error that is rewritten in place, on a terminal only.
@@ -13,7 +14,7 @@ struct ProgressLine {
         calls += 1
         guard calls & 255 == 0 else { return }
         let share = total.map { $0 > 0 ? ", \(bytes() * 100 / $0) %" : "" } ?? ""
-        show("\(objects) objects\(share)")
+        show("\(counted(objects, "object"))\(share)")
     }
 
     /// Shows a text, a few times a second.
@@ -35,7 +36,7 @@ struct ProgressLine {
 final class CopyProgress: Sendable {
     private let line = Mutex(ProgressLine())
 
-    func show(_ objects: Int) { line.withLock { $0.show("\(objects) objects copied") } }
+    func show(_ objects: Int) { line.withLock { $0.show("\(counted(objects, "object")) copied") } }
 
     func clear() { line.withLock { $0.clear() } }
 }

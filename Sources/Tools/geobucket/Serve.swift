@@ -18,8 +18,12 @@ struct Serve: AsyncParsableCommand {
             When the service can answer, it prints `geobucket ready on HOST:PORT` to standard output. On \
             SIGTERM or SIGINT it accepts no more connections, answers what it has read, and exits with 0.
 
-            Every flag can also be set in the environment (--line-bytes is GEOBUCKET_LINE_BYTES) or in \
-            a JSON file given with --config (\"lineBytes\": 65536), in this order of precedence.
+            Every flag can also be set in the environment (--log-level is GEOBUCKET_LOG_LEVEL) or in a \
+            JSON file given with --config (\"logLevel\": \"debug\"), in this order of precedence. Sizes take \
+            KB, MB, GB, KiB, MiB and GiB, times ms, s, m, h and d.
+
+            `geobucket serve --help-all` has the flags for everything else: limits, clusters, pages of \
+            other origins, signed tokens.
             """)
 
     @Option(
@@ -50,7 +54,7 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Log lines for people (text) or as JSON objects (json). (default: text)",
-            valueName: "text|json"))
+            valueName: "text|json", visibility: .hidden))
     var logFormat: String?
 
     @Option(
@@ -62,15 +66,18 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "What gets priority when the processors are overloaded: neither (balance), reads or writes. (default: balance)",
-            valueName: "balance|reads|writes"))
+            valueName: "balance|reads|writes", visibility: .hidden))
     var prefer: String?
 
-    @Option(help: "Seconds that a stop waits for pending answers. (default: 8)")
+    @Option(
+        help: ArgumentHelp(
+            "How long a stop waits for pending answers; seconds without a unit. (default: 8)",
+            valueName: "time", visibility: .hidden), transform: Measure.seconds.argument)
     var drainSeconds: Int?
 
     @OptionGroup(title: "Web") var webFlags: WebFlags
 
-    @OptionGroup(title: "Cluster") var clusterFlags: ClusterFlags
+    @OptionGroup(title: "Cluster", visibility: .hidden) var clusterFlags: ClusterFlags
 
     @OptionGroup(title: "Access") var accessFlags: AccessFlags
 

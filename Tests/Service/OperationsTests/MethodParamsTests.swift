@@ -31,12 +31,12 @@ import WireProtocol
         Sample(.info), Sample(.ping), Sample(.statistics, [:], ["cluster": "true"]),
         Sample(.route, ["bucket": #""b1""#]), Sample(.login, ["token": #""t""#]),
         Sample(.listBuckets, [:], ["scope": #""users/al""#, "paginationKey": #""b1""#]),
-        Sample(.count, ["bucket": #""b1""#], ["bucketQuery": clause]),
+        Sample(.count, ["bucket": #""b1""#], ["bucketQuery": clause, "hints": "true"]),
         Sample(
             .query, ["bucket": #""b1""#],
             [
                 "bucketQuery": clause, "bestEffortLimit": "5", "paginationKey": #""k""#,
-                "fields": #"["a"]"#,
+                "fields": #"["a"]"#, "hints": "true",
             ]),
         Sample(
             .explain, ["bucket": #""b1""#],
@@ -54,7 +54,8 @@ import WireProtocol
         Sample(.fields, ["bucket": #""b1""#]),
         Sample(.export, ["bucket": #""b1""#], ["continue": "true"]),
         Sample(.deleteBucket, ["bucket": #""b1""#]),
-        Sample(.deleteWhere, ["bucket": #""b1""#, "bucketQuery": clause]),
+        Sample(
+            .deleteWhere, ["bucket": #""b1""#, "bucketQuery": clause], ["dryRun": "true"]),
         Sample(
             .create, ["bucket": #""b1""#, "object": "{}"],
             ["dataType": #""t""#, "expiresAt": "5"]),

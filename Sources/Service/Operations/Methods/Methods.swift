@@ -20,7 +20,9 @@ extension Method {
         case .fields: self.init(name, needs: .toRead, read: ListFields.init)
         case .export: self.init(name, needs: .toRead, .continues, read: ExportBucket.init)
         case .deleteBucket: self.init(name, write: Write.deleteBucket)
-        case .deleteWhere: self.init(name, .asksByClause, write: Write.deleteWhere)
+        case .deleteWhere:
+            self.init(
+                name, .asksByClause, write: Write.deleteWhere, dryRun: CountDeletions.ifWanted)
         case .create: self.init(name, write: Write.create)
         case .put: self.init(name, write: Write.put)
         case .patch: self.init(name, write: Write.patch)
