@@ -39,7 +39,9 @@ struct Site: Sendable {
         let operations = WebService(limits: service.limits, runner: runner, access: access)
         gis = GISSite(operations: operations, now: service.clock.milliseconds)
         kii = settings.kii.map { KiiSite(operations: operations, settings: $0) }
-        pages = PageSite(assets: settings.assets)
+        pages = PageSite(
+            assets: settings.assets,
+            settings: PageSettings(linePort: settings.linePort, isLineEncrypted: isSecure))
         demandsTLS = settings.url?.hasPrefix("https://") == true
         reader = RequestReader(
             limits: service.limits, settings: settings, proxies: proxies, isSecure: isSecure)
