@@ -25,7 +25,7 @@ def units(world):
 def every_test():
     """Names and functions; the docstring of each is the rule that it holds."""
     for module in (map_tests, query_tests, result_tests, view_tests, service_tests):
-        yield from ((name, test) for name, test in vars(module).items() if name.startswith("test_"))
+        yield from ((name, test) for name, test in list(vars(module).items()) if name.startswith("test_"))
 
 
 def run(world, words):

@@ -165,6 +165,9 @@ static const unsigned char shell_js[] = {
 static const unsigned char sphere_js[] = {
 #embed "../WebFiles/sphere.js"
 };
+static const unsigned char spread_js[] = {
+#embed "../WebFiles/spread.js"
+};
 static const unsigned char suggestions_js[] = {
 #embed "../WebFiles/suggestions.js"
 };
@@ -247,6 +250,7 @@ static const struct web_file files[] = {
     FILE_OF(shapes_layer_js, "shapes-layer.js"),
     FILE_OF(shell_js, "shell.js"),
     FILE_OF(sphere_js, "sphere.js"),
+    FILE_OF(spread_js, "spread.js"),
     FILE_OF(suggestions_js, "suggestions.js"),
     FILE_OF(table_js, "table.js"),
     FILE_OF(text_js, "text.js"),

@@ -9,6 +9,8 @@ import { count } from "./text.js";
 import { palette } from "./theme-switch.js";
 
 const CLOSE = 12;
+/** A place so near to an edge is not in view. */
+const EDGE = 0.08;
 /** From so many degrees on, places are all over the world. */
 const WORLD = 220;
 const WHOLE = [28, 8];
@@ -182,15 +184,50 @@ export class MapView {
     this.map.setView([lat, near(lon, this.map.getCenter().lng)], Math.min(22, zoom), { animate: !prefersLessMotion() });
   }
 
-  /** Brings a place into view, if it is not; `isClose` zooms in on it. This does not make another "middle". */
-  show({ lat, lon }, isClose = false) {
-    const to = [lat, near(lon, this.map.getCenter().lng)];
-    const isSeen = this.map.getBounds().pad(-0.08).contains(to);
-    if (isSeen && !isClose) return;
+  /**
+   * Brings a place into view, to the middle of what the fields of an object leave free, if it is not there; `isClose`
+   * zooms in on it. This does not make another "middle".
+   */
+  show(place, isClose = false) {
+    const { map } = this;
+    const to = this.#position(place);
+    const free = this.#free();
+    const at = map.latLngToContainerPoint(to);
+    if (isWithin(at, free, EDGE) && !isClose) return;
     this.isQuiet = true;
-    const zoom = Math.max(isClose ? CLOSE : 0, this.map.getZoom());
-    this.map.setView(to, zoom, { animate: !prefersLessMotion() });
+    const zoom = Math.max(isClose ? CLOSE : 0, map.getZoom());
+    const fromMiddle = free.min.add(free.max).subtract(map.getSize()).divideBy(2);
+    map.setView(map.unproject(map.project(to, zoom).subtract(fromMiddle), zoom), zoom, { animate: !prefersLessMotion() });
   }
+
+  /** Brings a place into view that the fields of an object hide. */
+  uncover(place) {
+    const { map } = this;
+    const at = map.latLngToContainerPoint(this.#position(place));
+    if (map.getSize().contains(at) && at.x >= 0 && at.y >= 0 && !isWithin(at, this.#free(), 0)) this.show(place);
+  }
+
+  #position({ lat, lon }) {
+    return [lat, near(lon, this.map.getCenter().lng)];
+  }
+
+  /** The part of the map, in its points, that the fields of an object leave free: they lie at its right or its lower edge. */
+  #free() {
+    const size = this.map.getSize();
+    const free = { min: size.multiplyBy(0), max: size };
+    const panel = byID("details");
+    if (panel.hidden) return free;
+    const [own, over] = [this.map.getContainer().getBoundingClientRect(), panel.getBoundingClientRect()];
+    if (over.width > own.width / 2) free.max.y = over.top - own.top;
+    else free.max.x = over.left - own.left;
+    return free;
+  }
+}
+
+/** Whether a point lies in a box and not within `edge`, a part of it, of its sides. */
+function isWithin({ x, y }, { min, max }, edge) {
+  const [width, height] = [(max.x - min.x) * edge, (max.y - min.y) * edge];
+  return x >= min.x + width && x <= max.x - width && y >= min.y + height && y <= max.y - height;
 }
 
 const describe = (mark) => (mark.count > 1 ? `${count(mark.count)} objects` : mark.label);

@@ -9,7 +9,8 @@ const NAMED_DOTS = 120;
 export function drawMarks(context, shown, now, palette, { chosen, hovered, focused, taken }) {
   const clusters = shown.filter(({ mark }) => mark.count > 1);
   const dots = shown.filter(({ mark }) => mark.count === 1);
-  for (const { mark, x, y } of clusters) drawCluster(context, mark, x, y, palette);
+  for (const { mark, x, y } of clusters) drawCircle(context, mark, x, y, palette);
+  for (const { mark, x, y } of clusters) drawNumber(context, mark, x, y, palette);
   drawPulses(context, dots, now, palette);
   const staying = dots.filter(({ mark }) => mark.leaves === undefined);
   drawDots(context, staying.filter(({ mark }) => mark.id !== chosen), palette.dot, palette);
@@ -51,9 +52,12 @@ function ring(context, x, y, radius, colour, width) {
   context.stroke();
 }
 
-function drawCluster(context, { count, radius }, x, y, palette) {
+function drawCircle(context, { radius }, x, y, palette) {
   disc(context, x, y, radius + 4, palette["mark-halo"]);
   disc(context, x, y, radius, palette.mark);
+}
+
+function drawNumber(context, { count, radius }, x, y, palette) {
   context.fillStyle = palette["mark-ink"];
   context.font = `600 ${radius < 16 ? 11 : 12.5}px Inter, system-ui, sans-serif`;
   context.textAlign = "center";

@@ -6,11 +6,11 @@ import { ClauseEditor } from "./clause-editor.js";
 import { Clusters } from "./clusters.js";
 import { Commands } from "./commands.js";
 import { Details } from "./details.js";
-import { distancesOf, isByMiddle } from "./distances.js";
+import { distancesOf, isByMiddle, leftOutBy, queryWithoutPlace } from "./distances.js";
 import { byID, debounced } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { ExplainPanel } from "./explain-panel.js";
-import { showNote, showPane, wireFrame } from "./frame.js";
+import { showNote, showPane, wireEscape, wireFrame } from "./frame.js";
 import { loadLeaflet } from "./leaflet.js";
 import { Live } from "./live.js";
 import { LiveView } from "./live-view.js";
@@ -34,7 +34,9 @@ const WITHOUT_LEAFLET = "The map needs Leaflet. Install Debian’s package libjs
   + "(apt-get install libjs-leaflet), and load this page again.";
 
 class Page {
-  constructor() {
+  /** @param settings what the service says of itself to pages. */
+  constructor(settings) {
+    this.settings = settings;
     const known = { fields: [], geoFields: [], place: null, geoField: null, naming: null, middle: null };
     this.model = new Model({ ...viewOf(location.hash), ...known });
     this.service = new Service();
@@ -48,10 +50,10 @@ class Page {
   #makeQuery() {
     const { model, service } = this;
     const suggestions = new Suggestions(model, service);
-    this.buckets = new Buckets({ model, service, open: (name) => this.#open(name) });
+    this.commands = new Commands(() => this.#request(), this.settings);
+    this.buckets = new Buckets({ model, service, server: () => this.commands.server, open: (name) => this.#open(name) });
     this.builder = new Builder({ model, suggestions, draw: (...shape) => this.#draw(...shape) });
     this.editor = new ClauseEditor(model);
-    this.commands = new Commands(() => this.#request());
     this.explain = new ExplainPanel(service, () => this.#request());
   }
 
@@ -101,16 +103,17 @@ class Page {
 
   // Beginning
 
-  async run() {
+  async run(L, countries) {
     const { model, service } = this;
     wireThemeSwitch(() => this.view?.repaint());
     wireFrame(service);
+    wireEscape(() => this.selection.close());
     model.on(["query", "field"], () => this.#queryChanged());
     service.addEventListener("back", () => this.#back());
     byID("live").addEventListener("click", () => this.#setLive(!model.isLive));
+    byID("placeless").addEventListener("click", () => model.set({ query: queryWithoutPlace(model) }));
     window.addEventListener("popstate", () => this.#addressChanged());
     document.addEventListener("visibilitychange", () => document.hidden || service.isGone || this.buckets.load());
-    const [L, countries] = await Promise.all([loadLeaflet(), loadCountries()]);
     if (L) this.#makeMap(L, countries);
     this.#note("");
     await this.#load();
@@ -181,7 +184,7 @@ class Page {
     this.isOpening = true;
     model.set({ bucket, query: model.query, fields: model.fields });
     this.isOpening = false;
-    if (model.object !== null) this.selection.choose(model.object);
+    if (model.object !== null) this.selection.choose(model.object, "link");
   }
 
   async #learnFields(bucket) {
@@ -249,7 +252,7 @@ class Page {
       return;
     }
     if (!isOnlyTable) this.#loadClusters(true);
-    await this.results.start(request, distancesOf(model));
+    await this.results.start(request, distancesOf(model), leftOutBy(model));
   }
 
   #stop() {
@@ -263,7 +266,7 @@ class Page {
   #failed(error) {
     if (error?.isGone) return;
     const row = error ? rowOfPath(error.path, this.model.query) : null;
-    this.builder.showFailure(error, row, error ? errorSentence(error) : "");
+    this.builder.showFailure(error, row, error ? errorSentence(error, row !== null) : "");
     if (!error) return;
     this.view?.clear();
     this.clusters?.stop();
@@ -287,8 +290,10 @@ class Page {
     showNote(this.view ? text : WITHOUT_LEAFLET);
   }
 
+  /** What is wrong with the query stands there, and not on the map too. */
   #mapFailed(error) {
-    if (!error.isGone) this.#note(errorSentence(error));
+    if (error.path?.startsWith("bucketQuery")) this.#failed(error);
+    else if (!error.isGone) this.#note(errorSentence(error));
   }
 
   #loadClusters(isNew) {
@@ -318,7 +323,6 @@ class Page {
   #key(key) {
     const shape = { c: "circle", b: "box", g: "polygon", r: "corridor" }[key];
     if (shape && this.model.geoField !== null) this.#draw(shape, -1, true);
-    if (key === "Escape" && this.model.object !== null) this.selection.choose(null);
     return Boolean(shape);
   }
 
@@ -330,7 +334,7 @@ class Page {
     const { view } = this;
     try {
       const { bounds, isOnePlace, cell } = await this.clusters.inside(mark, this.#clause);
-      if (isOnePlace) await this.selection.listCell(mark.count, cell, this.#clause);
+      if (isOnePlace) await this.selection.listCell(mark, cell, this.#clause);
       else if (bounds && view.isWiderThan(bounds)) view.fit(bounds, true);
       else view.zoomTo(mark, view.map.getZoom() + 2);
     } catch (error) {
@@ -376,12 +380,14 @@ class Page {
   }
 }
 
-async function loadCountries() {
+async function load(path, otherwise) {
   try {
-    return await (await fetch("map/countries.json")).json();
+    return await (await fetch(path)).json();
   } catch {
-    return { type: "FeatureCollection", features: [] };
+    return otherwise;
   }
 }
 
-new Page().run();
+const [L, settings, countries] = await Promise.all([
+  loadLeaflet(), load("map/settings.json", {}), load("map/countries.json", { type: "FeatureCollection", features: [] })]);
+new Page(settings).run(L, countries);

@@ -5,9 +5,12 @@ import WebExchange
 struct PageSite: Sendable {
     /// The files in the folder with the scripts of others.
     private let assets: AssetFiles
+    private let settings: PageSettings
 
     /// - Parameter assets: the folder with the scripts of others.
-    init(assets: String) { self.assets = AssetFiles(folder: assets) }
+    init(assets: String, settings: PageSettings) {
+        (self.assets, self.settings) = (AssetFiles(folder: assets), settings)
+    }
 
     func answer(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
         switch request.path {
@@ -16,6 +19,9 @@ struct PageSite: Sendable {
             return WebAnswer(.found, headers: [.location: "map"])
         case ["map"]: return try file("map.html", request)
         case ["login"]: return try file("login.html", request, taking: [.get, .head, .post])
+        case ["map", "settings.json"]:
+            try request.check(methods: [.get, .head])
+            return settings.answer
         case let path where path.count == 2 && path[0] == "map": return try file(path[1], request)
         case let path where path.count > 2 && path[..<2] == ["assets", "leaflet"]:
             return try asset(path[1...], request)

@@ -42,7 +42,9 @@ struct Site: Sendable {
         watches = WatchSite(
             service: service, runner: runner, access: access, catalog: catalog, loop: loop)
         kii = settings.kii.map { KiiSite(operations: operations, settings: $0) }
-        pages = PageSite(assets: settings.assets)
+        pages = PageSite(
+            assets: settings.assets,
+            settings: PageSettings(linePort: settings.linePort, isLineEncrypted: isSecure))
         demandsTLS = settings.url?.hasPrefix("https://") == true
         reader = RequestReader(
             limits: service.limits, settings: settings, proxies: proxies, isSecure: isSecure)

@@ -246,6 +246,7 @@ struct Serve: AsyncParsableCommand {
             proxies: frame.proxies, workers: workers, logger: logger
         ) { host, port in
             let bound = Address(host: host, port: port)
+            frame.web?.linePort.announce(port)
             Self.warn(bound, frame.reloading)
             if let (client, peer) = frame.neighbourhood?.addresses(listeningOn: bound) {
                 Self.warnOfNodes(at: peer, frame.reloading)

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import WebServer
 
 /// The files of the map and login pages.
 @Suite(.timeLimit(.minutes(5))) struct PageTests {
@@ -18,6 +19,20 @@ import Testing
                 #expect(answer.status == 200, "\(name)")
                 #expect(answer.body == text, "\(name)")
             }
+        }
+    }
+
+    @Test func `Pages are told the line port once it listens`() async throws {
+        var settings = Web.open
+        let port = LinePort()
+        settings.linePort = port
+        try await TestService.with(web: settings) { service in
+            let before = try await Web.get(service.webPort, "/map/settings.json")
+            #expect(before.body == #"{"isLineEncrypted":false}"#)
+            port.announce(14_362)
+            let after = try await Web.get(service.webPort, "/map/settings.json")
+            #expect(after.body == #"{"isLineEncrypted":false,"linePort":14362}"#)
+            #expect(after.field("content-type") == "application/json")
         }
     }
 

@@ -1,0 +1,41 @@
+import JSONText
+import Synchronization
+import WebExchange
+
+/// What the service tells the map page of itself, as `map/settings.json`.
+struct PageSettings: Sendable {
+    /// The line port, which commands to copy name.
+    let linePort: LinePort
+    /// Whether the line port has TLS.
+    let isLineEncrypted: Bool
+
+    var answer: WebAnswer {
+        var writer = JSONWriter()
+        writer.raw("{\"isLineEncrypted\":")
+        writer.raw(isLineEncrypted ? "true" : "false")
+        if let port = linePort.number {
+            writer.key("linePort")
+            writer.integer(Int64(port))
+        }
+        writer.byte(UInt8(ascii: "}"))
+        var answer = WebAnswer("application/json", writer.bytes)
+        answer.headers[.cacheControl] = "no-cache"
+        return answer
+    }
+}
+
+/// The number of the line port, which is known once it listens.
+public final class LinePort: Sendable {
+    private let announced = Atomic<Int>(0)
+
+    /// A port that does not listen yet.
+    public init() {}
+
+    /// Says on which port clients reach the lines.
+    public func announce(_ number: Int) { announced.store(number, ordering: .relaxed) }
+
+    var number: Int? {
+        let number = announced.load(ordering: .relaxed)
+        return number == 0 ? nil : number
+    }
+}
