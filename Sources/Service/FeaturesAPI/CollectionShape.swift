@@ -1,4 +1,3 @@
-import CQL2
 import Objects
 import QueryLanguage
 import WebExchange

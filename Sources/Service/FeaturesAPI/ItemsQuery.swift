@@ -1,4 +1,3 @@
-import CQL2
 import Geodesy
 import JSONText
 import Objects
@@ -45,12 +44,12 @@ package struct ItemsQuery: Sendable {
             clauses.append(Self.equality(FieldPath(name), value))
         }
         if let text = request["filter"] {
-            do throws(CQL2SyntaxError) {
+            do throws(FilterSyntaxError) {
                 clauses.append(
                     try CQL2Filter.clause(text, limits, places: shape.spatialFields)
                         .readingBooleans(of: shape.booleans))
             } catch {
-                throw .invalid("\(error)", at: "filter")
+                throw .invalid(error.line, at: "filter")
             }
         }
         clause = clauses.count == 1 ? clauses[0] : .and(clauses)
