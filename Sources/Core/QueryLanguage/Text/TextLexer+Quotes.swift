@@ -18,7 +18,7 @@ extension TextLexer {
             }
         }
         at = start
-        throw fault("the quote is not closed")
+        throw fault("the quote \(dialect.doublesQuotes ? "" : "\(quote) ")is not closed")
     }
 
     /// Reads an escape or a doubled quote; nil, with nothing read, for a character that is itself.

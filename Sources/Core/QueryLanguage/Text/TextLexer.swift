@@ -42,18 +42,19 @@ struct TextLexer {
             if !isField { return .string(text) }
             return .name(dialect.doublesQuotes ? text.replacing("\\\\", with: "\\") : text)
         }
-        let starts = [2, 1].filter { at + $0 <= scalars.count }
-            .map { string(scalars[at..<at + $0]) }
-        if let hint = starts.compactMap({ dialect.hints[$0] }).first { throw fault(hint) }
+        for length in [2, 1] where at + length <= scalars.count {
+            let start = string(scalars[at..<at + length])
+            if let hint = dialect.hints[start] { throw fault(hint) }
+            if !isWord(first), dialect.isSign(start) {
+                at += length
+                return .sign(start)
+            }
+        }
         if dialect.hasNumbers, isDigit(first) || ".+-".unicodeScalars.contains(first) {
             return .number(try number())
         }
-        if isWord(first) { return .word(word()) }
-        guard let sign = starts.first(where: dialect.isSign) else {
-            throw fault("unexpected \(quoted(String(first)))")
-        }
-        at += sign.unicodeScalars.count
-        return .sign(sign)
+        guard isWord(first) else { throw fault("unexpected \(quoted(String(first)))") }
+        return .word(word())
     }
 
     // MARK: Words
