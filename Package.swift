@@ -81,8 +81,6 @@ let package = Package(
         .target(
             name: "QueryLanguage", dependencies: ["CGlibc", "Geodesy", "JSONText", "Objects"]),
         .target(
-            name: "CQL2", dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
-        .target(
             name: "BackendContract",
             dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
         .target(
@@ -184,7 +182,7 @@ let package = Package(
         .target(
             name: "WebExchange",
             dependencies: [
-                "CQL2", "Digests", "JSONText", "Objects", "Operations", "QueryLanguage", "Wire",
+                "Digests", "JSONText", "Objects", "Operations", "QueryLanguage", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(
@@ -199,7 +197,7 @@ let package = Package(
         .target(
             name: "FeaturesAPI",
             dependencies: [
-                "CQL2", "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage",
+                "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage",
                 "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
@@ -287,7 +285,7 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "Archives", "CQL2", "JSONText", "Objects", "QueryLanguage", "BackendContract",
+                "Archives", "JSONText", "Objects", "QueryLanguage", "BackendContract",
                 "FeaturesAPI", "InMemoryEngine", "LiveQueries", "Operations", "Runtime",
                 "VectorTiles", "WebExchange", "WireProtocol",
             ]),
@@ -367,9 +365,6 @@ let package = Package(
             name: "QueryLanguageTests",
             dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage", "TestSupport"]),
         .testTarget(
-            name: "CQL2Tests",
-            dependencies: ["CQL2", "JSONText", "Objects", "QueryLanguage", "TestSupport"]),
-        .testTarget(
             name: "GeoBucketClientTests",
             dependencies: [
                 "GeoBucketClient", "KiiCompatibility", "JSONText", "TestSupport",
@@ -444,7 +439,7 @@ let layers = [
         "CPositions", "CSimdjson", "CZlib", "Runtime", "RuntimeTests",
     ],
     "Core": [
-        "CQL2", "CQL2Tests", "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText",
+        "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText",
         "JSONTextTests", "Objects", "ObjectsTests", "PersistentStructures",
         "PersistentStructuresTests", "PlainJSON", "QueryLanguage", "QueryLanguageTests",
         "SpatialIndex", "SpatialIndexTests", "Vocabulary", "Wire",

@@ -1,4 +1,3 @@
-import CQL2
 import HTTPTypes
 import JSONText
 import Objects

@@ -1,4 +1,3 @@
-import CQL2
 import Geodesy
 import JSONText
 import Objects

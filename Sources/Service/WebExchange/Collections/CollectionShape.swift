@@ -1,4 +1,3 @@
-import CQL2
 import Objects
 import QueryLanguage
 
@@ -49,10 +48,10 @@ public struct CollectionShape: Sendable {
         let places = SpatialFields(geometry: geoField, places: geoFields) { [fields] name in
             fields.contains { $0.path.utf8.elementsEqual(name.utf8) }
         }
-        do throws(CQL2SyntaxError) {
+        do throws(FilterSyntaxError) {
             return try CQL2Filter.clause(text, limits, places: places).readingBooleans(of: booleans)
         } catch {
-            throw .invalid("\(error)", at: "filter")
+            throw .invalid(error.line, at: "filter")
         }
     }
 

@@ -1,10 +1,9 @@
 import JSONText
 import Objects
-import QueryLanguage
 import TestSupport
 import Testing
 
-@testable import CQL2
+@testable import QueryLanguage
 
 /// Times beside texts, against the times that the texts spell.
 @Suite struct TimeTextTests {

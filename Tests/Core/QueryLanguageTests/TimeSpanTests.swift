@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CQL2
+@testable import QueryLanguage
 
 /// Times as filters and parameters spell them.
 @Suite struct TimeSpanTests {

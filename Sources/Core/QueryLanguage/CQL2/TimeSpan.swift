@@ -1,5 +1,4 @@
 import JSONText
-import QueryLanguage
 
 /// The whole milliseconds since 1970 that a time stands for: one for an instant, a day's for a date.
 ///

@@ -1,9 +1,8 @@
 import JSONText
 import Objects
-import QueryLanguage
 import Testing
 
-@testable import CQL2
+@testable import QueryLanguage
 
 /// What filters mean, and how they are refused.
 @Suite struct CQL2FilterTests {
@@ -12,7 +11,7 @@ import Testing
     }
 
     private static func fault(_ text: String, _ limits: Limits = Limits()) -> String {
-        do throws(CQL2SyntaxError) {
+        do throws(FilterSyntaxError) {
             return try CQL2Filter.clause(text, limits).json
         } catch {
             return "\(error)"
@@ -222,7 +221,7 @@ import Testing
 
     @Test func `Nesting, conditions and positions are bounded`() {
         var limits = Limits()
-        let depth = CQL2Filter.maximumNesting
+        let depth = TextParser.maximumNesting
         func nested(_ levels: Int) -> String {
             String(repeating: "(", count: levels) + "a = 1" + String(repeating: ")", count: levels)
         }
