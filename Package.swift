@@ -49,7 +49,6 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CGEOS", providers: [.apt(["libgeos-dev"])]),
         .systemLibrary(name: "CLibcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "CGlibc"),
@@ -57,13 +56,18 @@ let package = Package(
         .target(
             name: "Runtime",
             dependencies: ["CGlibc", .product(name: "DequeModule", package: "swift-collections")]),
-        .target(name: "CGeographicLib", linkerSettings: [.linkedLibrary("GeographicLib")]),
-        .target(name: "CPositions", linkerSettings: [.linkedLibrary("GeographicLib")]),
+        .target(name: "CGeodesy"),
+        .target(
+            name: "CGEOS", dependencies: ["CGeodesy"],
+            linkerSettings: [.linkedLibrary("geos_c")]),
+        .target(
+            name: "CGeographicLib", dependencies: ["CGeodesy"],
+            linkerSettings: [.linkedLibrary("GeographicLib")]),
         .target(name: "CJSONNodes"),
         .target(
             name: "CSimdjson", dependencies: ["CJSONNodes"],
             linkerSettings: [.linkedLibrary("simdjson")]),
-        .target(name: "Geodesy", dependencies: ["CGEOS", "CGeographicLib", "CLanes"]),
+        .target(name: "Geodesy", dependencies: ["CGeodesy", "CLanes"]),
         .target(
             name: "PersistentStructures",
             dependencies: [
@@ -77,12 +81,17 @@ let package = Package(
         .target(name: "JSONText", dependencies: ["CSimdjson", "PlainJSON"]),
         .target(name: "Digests", dependencies: ["CLibcrypto"]),
         .target(name: "Vocabulary"),
-        .target(name: "Objects", dependencies: ["Geodesy", "JSONText", "Vocabulary"]),
+        .target(name: "Objects", dependencies: ["Geodesy", "PlainJSON", "Vocabulary"]),
         .target(
-            name: "QueryLanguage", dependencies: ["CGlibc", "Geodesy", "JSONText", "Objects"]),
+            name: "QueryLanguage",
+            dependencies: ["CLanes", "Geodesy", "Objects", "PlainJSON", "Vocabulary"]),
         .target(
             name: "BackendContract",
-            dependencies: ["Geodesy", "JSONText", "Objects", "QueryLanguage"]),
+            dependencies: [
+                "Geodesy", "JSONText", "Objects", "QueryLanguage",
+                // What Geodesy asks for: whoever has an engine is linked with them.
+                "CGEOS", "CGeographicLib",
+            ]),
         .target(
             name: "WriteRules",
             dependencies: ["Digests", "JSONText", "Objects", "QueryLanguage", "BackendContract"]),
@@ -238,8 +247,8 @@ let package = Package(
         .target(
             name: "Interchange",
             dependencies: [
-                "Archives", "CGEOS", "CPositions", "CZlib", "Digests", "Geodesy", "JSONText",
-                "Objects",
+                "Archives", "BackendContract", "CGEOS", "CGeographicLib", "CZlib", "Digests",
+                "Geodesy", "JSONText", "Objects",
             ]),
         .target(name: "SyntheticData", dependencies: ["Geodesy", "JSONText"]),
         .target(
@@ -302,7 +311,9 @@ let package = Package(
         .testTarget(
             name: "JSONTextTests", dependencies: ["FuzzTargets", "JSONText", "TestSupport"]),
         .testTarget(name: "RuntimeTests", dependencies: ["Runtime", "TestSupport"]),
-        .testTarget(name: "ObjectsTests", dependencies: ["JSONText", "Objects", "TestSupport"]),
+        .testTarget(
+            name: "ObjectsTests",
+            dependencies: ["BackendContract", "JSONText", "Objects", "TestSupport"]),
         .testTarget(
             name: "OperationsTests",
             dependencies: [
@@ -367,7 +378,8 @@ let package = Package(
         .testTarget(
             name: "GeoBucketClientTests",
             dependencies: [
-                "GeoBucketClient", "KiiCompatibility", "JSONText", "TestSupport",
+                "GeoBucketClient", "KiiCompatibility", "JSONText", "Objects", "QueryLanguage",
+                "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
@@ -435,8 +447,8 @@ let package = Package(
 // The layers of Sources/ and Tests/. A target lies in the folder of its layer.
 let layers = [
     "System": [
-        "CGEOS", "CGeographicLib", "CGlibc", "CJSONNodes", "CLanes", "CLibcrypto", "CLibpq",
-        "CPositions", "CSimdjson", "CZlib", "Runtime", "RuntimeTests",
+        "CGEOS", "CGeodesy", "CGeographicLib", "CGlibc", "CJSONNodes", "CLanes", "CLibcrypto",
+        "CLibpq", "CSimdjson", "CZlib", "Runtime", "RuntimeTests",
     ],
     "Core": [
         "Digests", "DigestsTests", "Geodesy", "GeodesyTests", "JSONText",

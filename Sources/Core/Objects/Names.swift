@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// An object's `_id`: 2...100 of the characters `a-z A-Z 0-9 - _ .`, unique within its bucket.
 public struct ObjectID: Sendable, Hashable, Comparable {

@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 /// The field paths of some objects, and how many of them have values of which types there.
 ///

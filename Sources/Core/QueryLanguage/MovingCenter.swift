@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 /// The centre of a circle that is where an object is: in watches only.
 ///

@@ -1,4 +1,5 @@
 import Archives
+import BackendContract
 import JSONText
 import LiveQueries
 import Objects

@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 // Properties and values of CQL2.
 

@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// The whole milliseconds since 1970 that a time stands for: one for an instant, a day's for a date.
 ///

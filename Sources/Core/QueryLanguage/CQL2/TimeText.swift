@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 /// Times beside fields that hold them as text, as RFC 3339 spells them in UTC: `2026-01-31`,
 /// `2026-01-31T12:00:00Z`, `2026-01-31T12:00:00.5Z`.

@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 /// What a field is compared with.
 enum ComparedValue {

@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 /// Conditions as people type them: `field OP value`, joined by `and`, `or`, `not`, parentheses.
 ///

@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 /// Splits a text into the tokens of a dialect.
 struct TextLexer {

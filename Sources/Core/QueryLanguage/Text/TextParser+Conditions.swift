@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 // Conditions: a field, an operator and what is behind it.
 

@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 /// One token of a condition.
 struct TextToken {

@@ -1,4 +1,4 @@
-#include "CPositions.h"
+#include "CGeographicLib.h"
 
 #include <GeographicLib/DMS.hpp>
 #include <GeographicLib/Geohash.hpp>

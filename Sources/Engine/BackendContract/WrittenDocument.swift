@@ -1,5 +1,5 @@
-import Geodesy
 import JSONText
+import Objects
 
 /// A client's document after validation: the text to store, and its GeoPoints.
 public struct WrittenDocument: Sendable {
@@ -20,7 +20,7 @@ public struct WrittenDocument: Sendable {
         guard value.kind == .object else {
             throw ServiceFailure(.invalidInputData, "expected a JSON object", at: path)
         }
-        try Self.checkNames(value, at: path)
+        try WrittenName.check(value, at: path)
         for member in value.members where WrittenName(member.name) == .user {
             try ServiceFailure.inside(
                 "\(path).\(shortened(String(decoding: member.name, as: UTF8.self)))",
@@ -63,30 +63,6 @@ public struct WrittenDocument: Sendable {
                         + "as a bucket may have")
             }
         }
-    }
-
-    /// Refuses reserved and duplicate first-level names.
-    static func checkNames(_ object: JSONView, at path: String) throws(ServiceFailure) {
-        var names = MemberNames(atMost: object.count)
-        for member in object.members {
-            let name = member.name
-            if WrittenName(name) == .refused {
-                throw refusal(of: name, at: path) {
-                    "\($0): names that begin with '_' are the service's own"
-                }
-            }
-            guard names.enter(name).isNew else {
-                throw refusal(of: name, at: path) { "the name \($0) stands here twice" }
-            }
-        }
-    }
-
-    private static func refusal(
-        of name: UnsafeBufferPointer<UInt8>, at path: String, _ message: (String) -> String
-    ) -> ServiceFailure {
-        let text = String(decoding: name, as: UTF8.self)
-        return ServiceFailure(
-            .invalidInputData, message(quoted(text)), at: "\(path).\(shortened(text))")
     }
 
     /// Refuses a member that makes its object too deep, even one that a later duplicate hides,
