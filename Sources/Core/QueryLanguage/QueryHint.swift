@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 import Objects
 
 /// A reason for which a query finds nothing.
