@@ -149,6 +149,13 @@ public final class Service: Sendable {
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
         let principal = caller.grant?.principal
+        if write.restoresMetadata, !admission.mayRestoreMetadata(caller) {
+            return completion(
+                .failure(
+                    ServiceFailure(
+                        .notAllowed, "only the role \"admin\" permits to restore metadata",
+                        at: "withMetadata")))
+        }
         admission.enqueue()
         backend.submit(
             write.owned(by: principal), key: key?.owned(by: principal),

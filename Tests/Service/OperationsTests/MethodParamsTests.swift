@@ -71,7 +71,7 @@ import WireProtocol
         Sample(.delete, ["bucket": #""b1""#, "id": #""o1""#], ["ifVersion": "1"]),
         Sample(
             .putMany, ["bucket": #""b1""#, "objects": "[{}]"],
-            ["expiresAt": "5", "ifNewer": #""t""#]),
+            ["expiresAt": "5", "ifNewer": #""t""#, "withMetadata": "true"]),
         Sample(
             .startWatch, ["bucket": #""b1""#], ["bucketQuery": clause, "fields": #"["a"]"#]),
         Sample(.moveWatch, ["watch": #""w1""#], ["bucketQuery": clause]),

@@ -47,6 +47,13 @@ final class AdmissionControl: Sendable {
         throw .tooMany("\(limits.queuedWrites) writes are waiting, as many as may", 100_000_000)
     }
 
+    /// Whether a caller may set what only the service sets otherwise: an administrator, and everybody
+    /// where nobody logs in.
+    func mayRestoreMetadata(_ caller: Caller) -> Bool {
+        if let grant = caller.grant { return grant.role == .admin }
+        return access == nil && caller.anonymous == nil
+    }
+
     private static func present(_ grant: Grant?) throws(ServiceFailure) -> Grant {
         guard let grant else {
             throw .noLogin
