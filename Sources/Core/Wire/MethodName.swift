@@ -10,6 +10,10 @@ public enum MethodName: Int, Sendable, CaseIterable {
     case ping
     /// Counts, sizes and times of the service as a whole.
     case statistics
+    /// The costly reads that run or wait for a thread.
+    case activity
+    /// Ends one of them.
+    case cancel
     /// The nodes of a cluster that are to hold a bucket.
     case route
     /// Exchanges a token for the rights of the later requests of the connection.
@@ -73,6 +77,8 @@ public enum MethodName: Int, Sendable, CaseIterable {
         case .info: ("server.info", true)
         case .ping: ("server.ping", true)
         case .statistics: ("server.stats", true)
+        case .activity: ("server.activity", true)
+        case .cancel: ("server.cancel", true)
         case .route: ("server.route", true)
         case .login: ("auth.login", false)
         case .listBuckets: ("bucket.list", true)

@@ -19,6 +19,8 @@ public final class Service: Sendable {
     /// What has been counted since the service was created.
     public let counters = Counters()
     let backend: any Backend
+    /// The costly reads under way.
+    public let activity = Activity()
     /// What the connections of all ports hold.
     public let connectionMemory: ConnectionMemory
     /// The watches of all callers.

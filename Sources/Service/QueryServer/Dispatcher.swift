@@ -116,7 +116,7 @@ struct Dispatcher: Sendable {
             }
         } catch {
             logger.noteLogin(error, from: caller)
-            throw failure(error)
+            throw failure(stop?.isCancelled == true ? .cancelled : error)
         }
     }
 
@@ -141,7 +141,7 @@ struct Dispatcher: Sendable {
             do throws(ServiceFailure) {
                 answer = try context(of: ready, for: caller, until: stop).clusters()
             } catch {
-                throw failure(error)
+                throw failure(stop?.isCancelled == true ? .cancelled : error)
             }
             count(ready)
             return .success(answer)

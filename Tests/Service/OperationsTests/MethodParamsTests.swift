@@ -29,6 +29,7 @@ import WireProtocol
 
     static let samples: [Sample] = [
         Sample(.info), Sample(.ping), Sample(.statistics, [:], ["cluster": "true"]),
+        Sample(.activity), Sample(.cancel, ["id": "1"]),
         Sample(.route, ["bucket": #""b1""#]), Sample(.login, ["token": #""t""#]),
         Sample(.listBuckets, [:], ["scope": #""users/al""#, "paginationKey": #""b1""#]),
         Sample(.count, ["bucket": #""b1""#], ["bucketQuery": clause, "hints": "true"]),
