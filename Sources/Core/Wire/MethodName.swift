@@ -64,6 +64,8 @@ public enum MethodName: Int, Sendable, CaseIterable {
     case check
     /// A copy of the store's file at one state, piece by piece.
     case backup
+    /// Gives free pages of the store's file back, for a while.
+    case compact
 
     /// The name on the wire.
     public var text: StaticString { wire.text }
@@ -102,6 +104,7 @@ public enum MethodName: Int, Sendable, CaseIterable {
         case .stopWatch: ("watch.stop", false)
         case .check: ("store.check", false)
         case .backup: ("store.backup", false)
+        case .compact: ("store.compact", true)
         }
     }
 

@@ -35,15 +35,20 @@ public final class Service: Sendable {
     private let gauges = ServiceGauges()
     /// The state for health checks.
     public let health: Health
+    /// When the service's certificate ends, in milliseconds since 1970; nil without TLS.
+    let certificateEnd: @Sendable () -> Int64?
 
     /// - Parameters:
     ///   - access: who may log in; nil permits everything without a login.
+    ///   - certificateEnd: when the certificate of its ports ends, in milliseconds since 1970.
     public init(
         backend: any Backend, limits: Limits, access: AccessControl? = nil,
         health: Health = Health(), clock: ServiceClock = ServiceClock(),
+        certificateEnd: @escaping @Sendable () -> Int64? = { nil },
         logger: Logger = Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.health = health
+        self.certificateEnd = certificateEnd
         self.backend = backend
         self.clock = clock
         started = clock.nanoseconds()

@@ -216,7 +216,7 @@ struct Dispatcher: Sendable {
     ) {
         let nanoseconds = service.clock.nanoseconds() - begin
         service.counters.count(
-            method: request.method, errorCode: failure?.errorCode,
+            method: request.method, errorCode: failure?.errorCode, bucket: request.bucket,
             nanoseconds: nanoseconds)
         let limit = service.limits.slowQueryMilliseconds
         if limit > 0, nanoseconds > Int64(limit) * 1_000_000, let outline = outline() {

@@ -212,7 +212,8 @@ struct Serve: AsyncParsableCommand {
         let logger = frame.reloading.logger
         let service = Operations.Service(
             backend: backend, limits: frame.limits, access: frame.reloading.access?.control,
-            health: gateway?.health ?? Health(), clock: frame.clock, logger: logger)
+            health: gateway?.health ?? Health(), clock: frame.clock,
+            certificateEnd: { [tls = frame.reloading.tls] in tls?.certificateEnd }, logger: logger)
         gateway?.observe(service)
         try await Workers.with(frame.limits) { workers in
             let lines = lineServices(service, backend, in: frame, workers)

@@ -78,6 +78,7 @@ import WireProtocol
         Sample(.moveWatch, ["watch": #""w1""#], ["bucketQuery": clause]),
         Sample(.syncWatch, ["watch": #""w1""#]), Sample(.stopWatch, ["watch": #""w1""#]),
         Sample(.check, [:], ["cluster": "true"]), Sample(.backup, [:], ["continue": "true"]),
+        Sample(.compact),
     ]
 
     /// How the params are refused: `INVALID_INPUT_DATA bucket`; nil if they are taken.

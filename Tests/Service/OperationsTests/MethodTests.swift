@@ -92,7 +92,7 @@ import WireProtocol
                     if prepared.isCostly { costly.insert(name) }
                 }
             }
-            #expect(costly == [.export, .check, .backup, .startWatch])
+            #expect(costly == [.export, .check, .backup, .compact, .startWatch])
         }
     }
 }

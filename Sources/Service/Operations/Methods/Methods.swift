@@ -45,6 +45,7 @@ extension Method {
             self.init(name, needs: .ownWatch, .concernsConnection, read: StopWatch.init)
         case .check: self.init(name, needs: .toAdminister, read: CheckStore.init)
         case .backup: self.init(name, needs: .toAdminister, read: BackUpStore.init)
+        case .compact: self.init(name, needs: .toAdminister) { _ in CompactStore() }
         }
     }
 }
