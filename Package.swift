@@ -429,7 +429,7 @@ let package = Package(
                 "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract", "WriteRules",
                 "InMemoryEngine", "EmbeddedBackend", "ObjectStore", "PostgresStore",
                 "ReplicatedBackend", "Runtime", "QueryServer", "GeoBucketClient", "SyntheticData",
-                "TestSupport",
+                "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
             name: "EndToEndTests",

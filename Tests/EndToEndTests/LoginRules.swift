@@ -104,7 +104,7 @@ import Wire
     private static func subject(_ method: MethodName) -> Subject {
         switch method {
         case .info, .ping, .login: .service
-        case .statistics, .check, .backup, .listBuckets: .more
+        case .statistics, .activity, .cancel, .check, .backup, .compact, .listBuckets: .more
         case .moveWatch, .syncWatch, .stopWatch: .more
         case .route, .count, .query, .explain, .clusters, .fields, .export, .startWatch:
             .bucket("", writes: false)

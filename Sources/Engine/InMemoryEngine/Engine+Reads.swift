@@ -61,6 +61,7 @@ extension Engine {
         statistics.memory.documentCache = cache.bytes
         statistics.memory.supersededDocuments = snapshot.superseded.totalBytes
         statistics.change = snapshot.change
+        statistics.scans = planCounters.scans
         return statistics
     }
 

@@ -19,6 +19,8 @@ public final class Service: Sendable {
     /// What has been counted since the service was created.
     public let counters = Counters()
     let backend: any Backend
+    /// The costly reads under way.
+    public let activity = Activity()
     /// What the connections of all ports hold.
     public let connectionMemory: ConnectionMemory
     /// The watches of all callers.
@@ -33,17 +35,22 @@ public final class Service: Sendable {
     private let gauges = ServiceGauges()
     /// The state for health checks.
     public let health: Health
+    /// When the service's certificate ends, in milliseconds since 1970; nil without TLS.
+    let certificateEnd: @Sendable () -> Int64?
 
     /// - Parameters:
     ///   - access: who may log in; nil permits everything without a login.
     ///   - everybody: what may be read without a login where there are logins.
+    ///   - certificateEnd: when the certificate of its ports ends, in milliseconds since 1970.
     public init(
         backend: any Backend, limits: Limits, access: AccessControl? = nil,
         everybody: PublicBuckets? = nil,
         health: Health = Health(), clock: ServiceClock = ServiceClock(),
+        certificateEnd: @escaping @Sendable () -> Int64? = { nil },
         logger: Logger = Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.health = health
+        self.certificateEnd = certificateEnd
         self.backend = backend
         self.clock = clock
         started = clock.nanoseconds()
@@ -168,6 +175,13 @@ public final class Service: Sendable {
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
         let principal = caller.grant?.principal
+        if write.restoresMetadata, !admission.mayRestoreMetadata(caller) {
+            return completion(
+                .failure(
+                    ServiceFailure(
+                        .notAllowed, "only the role \"admin\" permits to restore metadata",
+                        at: "withMetadata")))
+        }
         admission.enqueue()
         backend.submit(
             write.owned(by: principal), key: key?.owned(by: principal),

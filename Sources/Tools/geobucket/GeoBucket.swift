@@ -10,8 +10,8 @@ struct GeoBucket: AsyncParsableCommand {
             "A database service for JSON objects with positions: what is near here and also matches?",
         discussion: """
             Objects live in buckets. `geobucket serve` runs the service; the other commands are \
-            clients of it, except `check` and `backup`, which can also read a store without a \
-            service, `migrate`, `cluster`, and `token`.
+            clients of it, except `check`, `backup` and `doctor`, which can also read a store without \
+            a service, `migrate`, `cluster`, and `token`.
 
             Exit status: 0 success, 1 the work failed, 2 wrong usage, 4 nothing found (--fail-if-empty).
             """,
@@ -20,8 +20,9 @@ struct GeoBucket: AsyncParsableCommand {
             Serve.self, Load.self, Inspect.self, ImportArchive.self, QueryCommand.self, Count.self,
             WatchCommand.self, GetCommand.self, PutCommand.self, PatchCommand.self,
             DeleteCommand.self, DeleteWhereCommand.self, BucketsCommand.self, DropCommand.self,
-            Call.self, Export.self,
-            Backup.self, Check.self, Migrate.self, ClusterCommand.self, TokenCommand.self,
+            StatsCommand.self, InfoCommand.self, DoctorCommand.self, CompactCommand.self, Call.self,
+            Export.self, Backup.self, Check.self, Migrate.self, ClusterCommand.self,
+            TokenCommand.self,
             LoadTestCommand.self,
         ])
 

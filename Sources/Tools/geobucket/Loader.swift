@@ -43,6 +43,7 @@ struct Loader {
     private let connection: LineConnection
     private let bucket: String
     private let skipsErrors: Bool
+    private let keepsMetadata: Bool
     private let groupBytes: Int
     private let parser = JSONParser()
     private let start = ContinuousClock.now
@@ -61,9 +62,10 @@ struct Loader {
 
     init(
         connection: LineConnection, bucket: String, limits: ServerLimits, skipsErrors: Bool,
-        rejects: RejectsFile? = nil
+        keepsMetadata: Bool = false, rejects: RejectsFile? = nil
     ) {
         self.rejects = rejects
+        self.keepsMetadata = keepsMetadata
         self.connection = connection
         self.bucket = bucket
         self.skipsErrors = skipsErrors
@@ -76,6 +78,8 @@ struct Loader {
         var objects = 0
         var errors = 0
         var seconds = 0.0
+        /// The predefined fields that were not kept.
+        var dropped = DroppedFields()
         /// What the source says of itself.
         var note: String?
         /// Why loading ended before the end of the file.
@@ -154,7 +158,9 @@ struct Loader {
     }
 
     private mutating func add(_ record: Record, _ text: [UInt8]) async {
-        let id = try? parser.parse(text)["_id"]?.utf8.map { Array($0) }
+        let object = try? parser.parse(text)
+        let id = object?["_id"]?.utf8.map { Array($0) }
+        if !keepsMetadata, let object { summary.dropped.note(object) }
         // Of two records with one id, the later one replaces the earlier, so they must not be in
         // the same group.
         let isRepeated = id.map { group.ids.contains($0) } ?? false
@@ -189,7 +195,7 @@ struct Loader {
         params.string(bucket)
         params.raw(",\"objects\":[")
         params.list(group.records) { $1.raw($0.text) }
-        params.raw("]}")
+        params.raw(keepsMetadata ? "],\"withMetadata\":true}" : "]}")
         return connection.begin("object.putMany", params.bytes)
     }
 

@@ -214,7 +214,9 @@ struct Serve: AsyncParsableCommand {
         let logger = frame.reloading.logger
         let service = Operations.Service(
             backend: backend, limits: frame.limits, access: frame.reloading.access?.control,
-            everybody: frame.everybody, health: gateway?.health ?? Health(), clock: frame.clock, logger: logger)
+            everybody: frame.everybody,
+            health: gateway?.health ?? Health(), clock: frame.clock,
+            certificateEnd: { [tls = frame.reloading.tls] in tls?.certificateEnd }, logger: logger)
         gateway?.observe(service)
         try await Workers.with(frame.limits) { workers in
             let lines = lineServices(service, backend, in: frame, workers)

@@ -63,6 +63,13 @@ final class AdmissionControl: Sendable {
         Reach(caller.grant, everybody, isLimited: access != nil && caller.anonymous == nil)
     }
 
+    /// Whether a caller may set what only the service sets otherwise: an administrator, and everybody
+    /// where nobody logs in.
+    func mayRestoreMetadata(_ caller: Caller) -> Bool {
+        if let grant = caller.grant { return grant.role == .admin }
+        return access == nil && caller.anonymous == nil
+    }
+
     /// Decides on buckets that an admitted request turned out to read.
     ///
     /// - Throws: `UNAUTHORIZED`, `OPERATION_NOT_ALLOWED`.

@@ -8,6 +8,8 @@ final class GetObject: Read {
     private let bucket: BucketName
     private let id: ObjectID
 
+    var target: BucketName? { bucket }
+
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()
         id = try params.id()
@@ -23,6 +25,8 @@ final class CountObjects: Read {
     private let bucket: BucketName
     private let clause: Clause
     private let wantsHints: Bool
+
+    var target: BucketName? { bucket }
 
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()
@@ -52,6 +56,8 @@ final class CountObjects: Read {
 final class CountDeletions: Read {
     private let bucket: BucketName
     private let clause: Clause
+
+    var target: BucketName? { bucket }
 
     private init(_ write: Write) {
         guard case .deleteWhere(let bucket, let clause) = write else {
@@ -83,6 +89,8 @@ final class QueryObjects: Read {
     private let bucket: BucketName
     private let query: Query
     private let wantsHints: Bool
+
+    var target: BucketName? { bucket }
 
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()
@@ -122,6 +130,8 @@ final class ExplainQuery: Read {
     private let query: Query
     private let analyze: Bool
 
+    var target: BucketName? { bucket }
+
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()
         query = try params.query()
@@ -142,6 +152,8 @@ final class ExplainQuery: Read {
 final class ExportBucket: Read {
     private let bucket: BucketName
     private let continues: Bool
+
+    var target: BucketName? { bucket }
 
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()

@@ -9,6 +9,8 @@ extension Method {
         case .info: self.init(name, needs: .nothingWithoutParams) { _ in ServerInfo() }
         case .ping: self.init(name, needs: .nothingWithoutParams) { _ in Ping() }
         case .statistics: self.init(name, needs: .toAdminister, read: Statistics.init)
+        case .activity: self.init(name, needs: .toAdminister) { _ in ListActivity() }
+        case .cancel: self.init(name, needs: .toAdminister, read: CancelRead.init)
         case .route: self.init(name, needs: .toRead, .isForAnyNode, read: RouteBucket.init)
         case .login: self.init(name, needs: .nothing, .concernsConnection, read: LogIn.init)
         case .listBuckets: self.init(name, needs: .toList, read: ListBuckets.init)
@@ -43,6 +45,7 @@ extension Method {
             self.init(name, needs: .ownWatch, .concernsConnection, read: StopWatch.init)
         case .check: self.init(name, needs: .toAdminister, read: CheckStore.init)
         case .backup: self.init(name, needs: .toAdminister, read: BackUpStore.init)
+        case .compact: self.init(name, needs: .toAdminister) { _ in CompactStore() }
         }
     }
 }
