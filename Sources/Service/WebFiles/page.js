@@ -82,7 +82,7 @@ class Page {
   }
 
   #makeMap(L, countries) {
-    this.view = new MapView(L, countries, {
+    this.view = new MapView(L, { countries, basemap: this.settings.basemap ?? null }, {
       choose: (mark) => this.#chooseMark(mark),
       nothing: () => this.model.object !== null && this.selection.choose(null),
       hover: (id) => this.table.hover(id), key: (key) => this.#key(key), moved: (isQuiet) => this.#moved(isQuiet),

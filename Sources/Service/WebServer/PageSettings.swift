@@ -8,6 +8,8 @@ struct PageSettings: Sendable {
     let linePort: LinePort
     /// Whether the line port has TLS.
     let isLineEncrypted: Bool
+    /// What lies under the objects; nil for outlines.
+    let basemap: Basemap?
 
     var answer: WebAnswer {
         var writer = JSONWriter()
@@ -16,6 +18,10 @@ struct PageSettings: Sendable {
         if let port = linePort.number {
             writer.key("linePort")
             writer.integer(Int64(port))
+        }
+        if let basemap {
+            writer.key("basemap")
+            basemap.write(into: &writer, tag: BasemapSite(basemap)?.tag)
         }
         writer.byte(UInt8(ascii: "}"))
         var answer = WebAnswer("application/json", writer.bytes)

@@ -74,6 +74,7 @@ struct PageSite: Sendable {
         case "json", "map": "application/json"
         case "svg": "image/svg+xml"
         case "png": "image/png"
+        case "gz": "application/gzip"
         default: "application/octet-stream"
         }
     }

@@ -13,8 +13,8 @@ import WebServer
         #expect(names.count > 40)
         try await TestService.with(web: Web.open) { service in
             for name in names {
-                let text = try String(
-                    contentsOf: Self.folder.appendingPathComponent(name), encoding: .utf8)
+                let data = try Data(contentsOf: Self.folder.appendingPathComponent(name))
+                let text = String(decoding: data, as: UTF8.self)
                 let answer = try await Web.get(service.webPort, "/map/\(name)")
                 #expect(answer.status == 200, "\(name)")
                 #expect(answer.body == text, "\(name)")
