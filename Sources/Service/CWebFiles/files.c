@@ -27,6 +27,15 @@ static const unsigned char bytes_js[] = {
 static const unsigned char canvas_shapes_js[] = {
 #embed "../WebFiles/canvas-shapes.js"
 };
+static const unsigned char catalogue_css[] = {
+#embed "../WebFiles/catalogue.css"
+};
+static const unsigned char catalogue_html[] = {
+#embed "../WebFiles/catalogue.html"
+};
+static const unsigned char catalogue_js[] = {
+#embed "../WebFiles/catalogue.js"
+};
 static const unsigned char clause_editor_js[] = {
 #embed "../WebFiles/clause-editor.js"
 };
@@ -123,6 +132,9 @@ static const unsigned char marks_layer_js[] = {
 static const unsigned char model_js[] = {
 #embed "../WebFiles/model.js"
 };
+static const unsigned char open_with_js[] = {
+#embed "../WebFiles/open-with.js"
+};
 static const unsigned char operators_js[] = {
 #embed "../WebFiles/operators.js"
 };
@@ -173,6 +185,9 @@ static const unsigned char sentences_js[] = {
 };
 static const unsigned char service_js[] = {
 #embed "../WebFiles/service.js"
+};
+static const unsigned char settings_js[] = {
+#embed "../WebFiles/settings.js"
 };
 static const unsigned char shapes_layer_js[] = {
 #embed "../WebFiles/shapes-layer.js"
@@ -231,6 +246,9 @@ static const struct web_file files[] = {
     FILE_OF(builder_js, "builder.js"),
     FILE_OF(bytes_js, "bytes.js"),
     FILE_OF(canvas_shapes_js, "canvas-shapes.js"),
+    FILE_OF(catalogue_css, "catalogue.css"),
+    FILE_OF(catalogue_html, "catalogue.html"),
+    FILE_OF(catalogue_js, "catalogue.js"),
     FILE_OF(clause_editor_js, "clause-editor.js"),
     FILE_OF(clusters_js, "clusters.js"),
     FILE_OF(commands_js, "commands.js"),
@@ -263,6 +281,7 @@ static const struct web_file files[] = {
     FILE_OF(mark_set_js, "mark-set.js"),
     FILE_OF(marks_layer_js, "marks-layer.js"),
     FILE_OF(model_js, "model.js"),
+    FILE_OF(open_with_js, "open-with.js"),
     FILE_OF(operators_js, "operators.js"),
     FILE_OF(order_form_js, "order-form.js"),
     FILE_OF(page_css, "page.css"),
@@ -280,6 +299,7 @@ static const struct web_file files[] = {
     FILE_OF(selection_js, "selection.js"),
     FILE_OF(sentences_js, "sentences.js"),
     FILE_OF(service_js, "service.js"),
+    FILE_OF(settings_js, "settings.js"),
     FILE_OF(shapes_layer_js, "shapes-layer.js"),
     FILE_OF(shell_js, "shell.js"),
     FILE_OF(sphere_js, "sphere.js"),

@@ -21,6 +21,7 @@ import { PAGE, Results } from "./results.js";
 import { Selection } from "./selection.js";
 import { errorSentence } from "./sentences.js";
 import { Service } from "./service.js";
+import { loadSettings } from "./settings.js";
 import { ShapesLayer, roundPoint } from "./shapes-layer.js";
 import { Suggestions } from "./suggestions.js";
 import { Table } from "./table.js";
@@ -380,14 +381,13 @@ class Page {
   }
 }
 
-async function load(path, otherwise) {
+async function loadCountries() {
   try {
-    return await (await fetch(path)).json();
+    return await (await fetch("map/countries.json")).json();
   } catch {
-    return otherwise;
+    return { type: "FeatureCollection", features: [] };
   }
 }
 
-const [L, settings, countries] = await Promise.all([
-  loadLeaflet(), load("map/settings.json", {}), load("map/countries.json", { type: "FeatureCollection", features: [] })]);
+const [L, settings, countries] = await Promise.all([loadLeaflet(), loadSettings(), loadCountries()]);
 new Page(settings).run(L, countries);

@@ -9,6 +9,7 @@ import "./address.js";
 import "./watch-state.js";
 import "./mark-set.js";
 import "./names.js";
+import "./open-with.js";
 import "./tiles.js";
 import "./sentences.js";
 
