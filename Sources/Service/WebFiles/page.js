@@ -65,7 +65,8 @@ class Page {
       model, chosen: (id) => this.selection.choose(id, "table"), hovered: (id) => this.selection.hover(id),
     });
     this.results = new Results({
-      service, table, shown: () => this.selection.resultsShown(), failed: (error) => this.#failed(error),
+      service, table, shown: () => this.selection.resultsShown(), missed: (sentences) => this.#note(sentences),
+      failed: (error) => this.#failed(error),
     });
     this.details = new Details(model, {
       close: () => this.selection.choose(null), showPlace: (place) => this.view?.show(place, true),
