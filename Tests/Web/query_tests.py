@@ -110,6 +110,20 @@ def test_fields_of_shapes(world):
             same(clause(page)["clauses"][1]["box"], {"ne": point(-20, 10), "sw": point(-33.123456, -139.123456)})
 
 
+def test_why_nothing_matches(world):
+    """A query that finds nothing says why, if that is known: no such field, values of other types."""
+    for wrong, told in (({"type": "range", "field": "runwy_m", "lowerLimit": 2500}, 'No object has the field "runwy_m"; the nearest is "runway_m".'),
+                        ({"type": "eq", "field": "kind", "value": 3}, None), ({"type": "eq", "field": "country", "value": "XX"}, "")):
+        with world.opened(view(bucket="airports", clause=wrong)) as page:
+            page.until("document.querySelector('#summary').textContent.startsWith('No object matches.')", "nothing is found")
+            if told == "":
+                same(page.text("#summary").startswith("No object matches. Answered in"), True, page.text("#summary"))
+                continue
+            page.until("!document.querySelector('#summary').textContent.includes('Answered')", "the reason is told")
+            if told:
+                same(page.text("#summary"), f"No object matches. {told}")
+
+
 def test_polygon_and_route(world):
     """A polygon and a route are drawn with clicks, closed by the first corner and by Done, and find what lies there."""
     with world.opened(view(bucket="airports", at="35.6812,139.7671,7")) as page:

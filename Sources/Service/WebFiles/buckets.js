@@ -6,6 +6,17 @@ import { count } from "./text.js";
 
 const scopeOf = (bucket) => (bucket.includes("/") ? bucket.slice(0, bucket.lastIndexOf("/")) : null);
 
+/** The buckets of a scope, or of the application: pages of {buckets, isLast}. */
+export async function* pagesOfBuckets(service, scope = null) {
+  let paginationKey;
+  do {
+    const params = { ...(scope ? { scope } : {}), ...(paginationKey ? { paginationKey } : {}) };
+    const page = await service.call("bucket.list", params);
+    paginationKey = page.nextPaginationKey;
+    yield { buckets: page.buckets, isLast: !paginationKey };
+  } while (paginationKey);
+}
+
 export class Buckets {
   /** @param server the line port as `HOST:PORT`, as it is when it is asked for. */
   constructor({ model, service, server, open }) {
@@ -37,13 +48,7 @@ export class Buckets {
 
   async #list(scope) {
     const buckets = [];
-    let paginationKey;
-    do {
-      const params = { ...(scope ? { scope } : {}), ...(paginationKey ? { paginationKey } : {}) };
-      const page = await this.service.call("bucket.list", params);
-      buckets.push(...page.buckets);
-      paginationKey = page.nextPaginationKey;
-    } while (paginationKey);
+    for await (const page of pagesOfBuckets(this.service, scope)) buckets.push(...page.buckets);
     return buckets;
   }
 

@@ -1,21 +1,21 @@
 // The query as commands to copy: for a shell, and for `nc`.
 import { byID, copy } from "./dom.js";
+import { serverOf } from "./settings.js";
 import { commandLine, hostAndPort, netcatLine } from "./shell.js";
 
 const KEY = "geobucket-line-port";
-const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]", ""]);
 
 export class Commands {
   /**
    * @param request the params of `bucket.query` as the page sends them.
    * @param settings the page's: which port is the line port, and whether it has TLS.
    */
-  constructor(request, { linePort = 4362, isLineEncrypted = false }) {
-    const host = LOOPBACK.has(location.hostname) ? "127.0.0.1" : location.hostname;
-    Object.assign(this, { request, usualServer: `${host}:${linePort}`, isEncrypted: isLineEncrypted });
+  constructor(request, settings) {
+    const { server: usualServer, isEncrypted } = serverOf(settings);
+    Object.assign(this, { request, usualServer, isEncrypted });
     const input = byID("line-port");
     input.value = stored() ?? this.usualServer;
-    byID("netcat").hidden = isLineEncrypted;
+    byID("netcat").hidden = isEncrypted;
     input.addEventListener("input", () => {
       const isValid = hostAndPort(input.value) !== null;
       input.setAttribute("aria-invalid", String(!isValid));

@@ -1,6 +1,6 @@
 // The map: base map, marks, what is under the pointer, and the keys that it takes.
-import { createBasemap } from "./basemap.js";
 import { byID, prefersLessMotion } from "./dom.js";
+import { Ground } from "./ground.js";
 import { MarkSet } from "./mark-set.js";
 import { createMarksLayer } from "./marks-layer.js";
 import { project } from "./grid.js";
@@ -16,8 +16,11 @@ const WORLD = 220;
 const WHOLE = [28, 8];
 
 export class MapView {
-  /** @param act {choose(mark), hover(id), key(key): whether it was taken, moved(isQuiet)} */
-  constructor(L, countries, act) {
+  /**
+   * @param ground {countries, basemap}: what lies under the objects.
+   * @param act {choose(mark), hover(id), key(key): whether it was taken, moved(isQuiet)}
+   */
+  constructor(L, ground, act) {
     this.act = act;
     this.colours = palette();
     this.isQuiet = false;
@@ -28,11 +31,11 @@ export class MapView {
     });
     L.control.zoom({ position: "topright" }).addTo(this.map);
     L.control.scale({ position: "bottomleft", imperial: true }).addTo(this.map);
-    L.control.attribution({ prefix: "Leaflet" }).addAttribution("Natural Earth").addTo(this.map);
     this.map.createPane("marks");
-    this.basemap = createBasemap(L, countries, () => this.colours).addTo(this.map);
+    this.ground = new Ground(L, this.map, ground, { colours: () => this.colours, named: (names) => this.#name(names) });
     this.set = new MarkSet({ isStill: prefersLessMotion });
-    this.marks = createMarksLayer(L, { set: this.set, colours: () => this.colours, countries }).addTo(this.map);
+    const { names } = this.ground;
+    this.marks = createMarksLayer(L, { set: this.set, colours: () => this.colours, names }).addTo(this.map);
     this.#listen();
     new ResizeObserver(() => this.#resize()).observe(this.map.getContainer());
     this.#resize();
@@ -68,7 +71,13 @@ export class MapView {
   /** New colours after the theme has changed. */
   repaint() {
     this.colours = palette();
-    this.basemap.redraw();
+    this.ground.redraw();
+    this.marks.redraw();
+  }
+
+  #name(names) {
+    if (!this.marks) return;
+    this.marks.names = names;
     this.marks.redraw();
   }
 

@@ -21,6 +21,7 @@ import { PAGE, Results } from "./results.js";
 import { Selection } from "./selection.js";
 import { errorSentence } from "./sentences.js";
 import { Service } from "./service.js";
+import { loadSettings } from "./settings.js";
 import { ShapesLayer, roundPoint } from "./shapes-layer.js";
 import { Suggestions } from "./suggestions.js";
 import { Table } from "./table.js";
@@ -64,7 +65,8 @@ class Page {
       model, chosen: (id) => this.selection.choose(id, "table"), hovered: (id) => this.selection.hover(id),
     });
     this.results = new Results({
-      service, table, shown: () => this.selection.resultsShown(), failed: (error) => this.#failed(error),
+      service, table, shown: () => this.selection.resultsShown(), missed: (sentences) => this.#note(sentences),
+      failed: (error) => this.#failed(error),
     });
     this.details = new Details(model, {
       close: () => this.selection.choose(null), showPlace: (place) => this.view?.show(place, true),
@@ -82,7 +84,7 @@ class Page {
   }
 
   #makeMap(L, countries) {
-    this.view = new MapView(L, countries, {
+    this.view = new MapView(L, { countries, basemap: this.settings.basemap ?? null }, {
       choose: (mark) => this.#chooseMark(mark),
       nothing: () => this.model.object !== null && this.selection.choose(null),
       hover: (id) => this.table.hover(id), key: (key) => this.#key(key), moved: (isQuiet) => this.#moved(isQuiet),
@@ -380,14 +382,13 @@ class Page {
   }
 }
 
-async function load(path, otherwise) {
+async function loadCountries() {
   try {
-    return await (await fetch(path)).json();
+    return await (await fetch("map/countries.json")).json();
   } catch {
-    return otherwise;
+    return { type: "FeatureCollection", features: [] };
   }
 }
 
-const [L, settings, countries] = await Promise.all([
-  loadLeaflet(), load("map/settings.json", {}), load("map/countries.json", { type: "FeatureCollection", features: [] })]);
+const [L, settings, countries] = await Promise.all([loadLeaflet(), loadSettings(), loadCountries()]);
 new Page(settings).run(L, countries);

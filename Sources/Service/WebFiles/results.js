@@ -1,6 +1,7 @@
 // The results of the query: pages from the service into the table, how many match, how long it took.
 import { byID } from "./dom.js";
 import { ownPath } from "./query.js";
+import { errorSentence } from "./sentences.js";
 import { count, counted, duration } from "./text.js";
 
 export const PAGE = 50;
@@ -9,11 +10,12 @@ export class Results {
   #run = null;
 
   /**
-   * @param shown called when a first page is in the table.
+   * @param shown called when a first page is in the table; `missed` with why nothing matches, in sentences, if that is
+   *   known.
    * @param failed called with an error of the service, and with `null` when a query went well.
    */
-  constructor({ service, table, shown, failed }) {
-    Object.assign(this, { service, table, shown, failed, next: null, isLoading: false });
+  constructor({ service, table, shown, missed, failed }) {
+    Object.assign(this, { service, table, shown, missed, failed, next: null, isLoading: false });
     byID("more").addEventListener("click", () => this.more());
     const frame = byID("table-frame");
     frame.addEventListener("scroll", () => {
@@ -39,6 +41,7 @@ export class Results {
         this.#query(request, leftOut, signal), ...this.#counts(request, leftOut, signal)]);
       this.failed(null);
       await this.#show({ request, result, leftOut, milliseconds }, distances, counts);
+      if (this.total === 0) await this.#explain(leftOut ? leftOut.all : request.bucketQuery.clause, request, signal);
     } catch (error) {
       if (error.name !== "AbortError") this.#fail(error);
     } finally {
@@ -72,6 +75,16 @@ export class Results {
     const clauses = leftOut ? [leftOut.all, bucketQuery.clause] : [bucketQuery.clause];
     return clauses.map(async (clause) =>
       (await this.service.call("bucket.count", { bucket, bucketQuery: clause ? { clause } : {} }, signal)).count);
+  }
+
+  /** Says why nothing matches. That is asked for only then, because it costs the service a look at the objects. */
+  async #explain(clause, { bucket }, signal) {
+    const params = { bucket, bucketQuery: clause ? { clause } : {}, hints: true };
+    const { hints = [] } = await this.service.call("bucket.count", params, signal).catch(() => ({}));
+    if (hints.length === 0) return;
+    const sentences = hints.map((hint) => errorSentence(hint)).join(" ");
+    byID("summary").textContent = `No object matches. ${sentences}`;
+    this.missed(sentences);
   }
 
   async #show({ request, result, leftOut, milliseconds }, distances, [total, placed = total]) {

@@ -8,6 +8,7 @@ import WebExchange
 
     /// The paths below `/tiles` and `/ogc`.
     struct GISSite: Sendable {
+        static let isIncluded = true
         private let tiles: TileSite
         private let features: FeaturesSite
 
@@ -27,6 +28,8 @@ import WebExchange
 #else
     /// A build without the trait has nothing at these paths, and says so.
     struct GISSite: Sendable {
+        static let isIncluded = false
+
         init(
             operations: some WebOperations, catalog: Catalog, now: @escaping @Sendable () -> Int64
         ) {}

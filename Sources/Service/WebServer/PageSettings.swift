@@ -8,14 +8,24 @@ struct PageSettings: Sendable {
     let linePort: LinePort
     /// Whether the line port has TLS.
     let isLineEncrypted: Bool
+    /// Whether the port has vector tiles and the OGC API.
+    let hasGIS = GISSite.isIncluded
+    /// What lies under the objects; nil for outlines.
+    let basemap: Basemap?
 
     var answer: WebAnswer {
         var writer = JSONWriter()
         writer.raw("{\"isLineEncrypted\":")
         writer.raw(isLineEncrypted ? "true" : "false")
+        writer.key("hasGIS")
+        writer.raw(hasGIS ? "true" : "false")
         if let port = linePort.number {
             writer.key("linePort")
             writer.integer(Int64(port))
+        }
+        if let basemap {
+            writer.key("basemap")
+            basemap.write(into: &writer, tag: BasemapSite(basemap)?.tag)
         }
         writer.byte(UInt8(ascii: "}"))
         var answer = WebAnswer("application/json", writer.bytes)

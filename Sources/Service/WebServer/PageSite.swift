@@ -14,9 +14,7 @@ struct PageSite: Sendable {
 
     func answer(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
         switch request.path {
-        case []:
-            try request.check(methods: [.get, .head])
-            return WebAnswer(.found, headers: [.location: "map"])
+        case []: return try file("catalogue.html", request)
         case ["map"]: return try file("map.html", request)
         case ["login"]: return try file("login.html", request, taking: [.get, .head, .post])
         case ["map", "settings.json"]:
@@ -74,6 +72,7 @@ struct PageSite: Sendable {
         case "json", "map": "application/json"
         case "svg": "image/svg+xml"
         case "png": "image/png"
+        case "gz": "application/gzip"
         default: "application/octet-stream"
         }
     }

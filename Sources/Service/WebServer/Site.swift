@@ -20,6 +20,9 @@ struct Site: Sendable {
     private let gis: GISSite
     private let kii: KiiSite?
     private let pages: PageSite
+    private let basemap: BasemapSite?
+    /// The fields of every answer that protect pages.
+    private let protection: [(HTTPField.Name, String)]
     private let reader: RequestReader
     /// Whether browsers are told to come by TLS alone: clients reach the port by it.
     private let demandsTLS: Bool
@@ -42,9 +45,16 @@ struct Site: Sendable {
         watches = WatchSite(
             service: service, runner: runner, access: access, catalog: catalog, loop: loop)
         kii = settings.kii.map { KiiSite(operations: operations, settings: $0) }
+        basemap = BasemapSite(settings.basemap)
         pages = PageSite(
             assets: settings.assets,
-            settings: PageSettings(linePort: settings.linePort, isLineEncrypted: isSecure))
+            settings: PageSettings(
+                linePort: settings.linePort, isLineEncrypted: isSecure, basemap: settings.basemap))
+        protection = [
+            (.contentSecurityPolicy, ContentSecurityPolicy.text(for: settings.basemap)),
+            (.xContentTypeOptions, "nosniff"),
+            (HTTPField.Name("Referrer-Policy")!, "no-referrer"),
+        ]
         demandsTLS = settings.url?.hasPrefix("https://") == true
         reader = RequestReader(
             limits: service.limits, settings: settings, proxies: proxies, isSecure: isSecure)
@@ -142,8 +152,16 @@ struct Site: Sendable {
             try access.logIn(request)
         case "logout" where request.path.count == 1: try access.logOut(request)
         case "tiles", "ogc": try await gis.answer(request)
+        case "map" where request.path == BasemapSite.path: try answerWithBasemap(request)
         default: try pages.answer(request)
         }
+    }
+
+    /// The tiles may be somebody's data: who reads them logs in.
+    private func answerWithBasemap(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
+        guard let basemap else { throw .notFound }
+        _ = try access.caller(of: request)
+        return try basemap.answer(request)
     }
 
     // MARK: Watches
@@ -206,7 +224,7 @@ struct Site: Sendable {
         if answer.status == .serviceUnavailable, fields[.retryAfter] == nil {
             fields[.retryAfter] = "\(Self.retrySeconds)"
         }
-        for (name, value) in Self.protection { fields[name] = value }
+        for (name, value) in protection { fields[name] = value }
         if demandsTLS { fields[.strictTransportSecurity] = "max-age=31536000" }
         access.permit(request, answer.status, &fields)
         return HTTPResponse(status: answer.status, headerFields: fields)
@@ -214,16 +232,6 @@ struct Site: Sendable {
 
     /// When to come again if the service is unavailable and does not know better; seconds.
     private static let retrySeconds = 5
-
-    private static let protection: [(HTTPField.Name, String)] = [
-        (
-            .contentSecurityPolicy,
-            "default-src 'self'; img-src 'self' data:; style-src 'self'; object-src 'none'; "
-                + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-        ),
-        (.xContentTypeOptions, "nosniff"),
-        (HTTPField.Name("Referrer-Policy")!, "no-referrer"),
-    ]
 }
 
 /// The body of one answer, on its way to the connection.

@@ -29,6 +29,8 @@ struct WebFlags: ParsableArguments {
             valueName: "path", visibility: .hidden))
     var webAssets: String?
 
+    @OptionGroup var basemapFlags: BasemapFlags
+
     @Option(
         help: ArgumentHelp(
             "The id of an application written for Kii: the web port answers Kii's REST interface under /api/apps/ID.",
@@ -58,6 +60,9 @@ struct WebFlags: ParsableArguments {
             ] where settings.string(name, flag: flag) != nil {
                 throw ValidationError("\(name) needs --web")
             }
+            if let name = try basemapFlags.given(settings).first {
+                throw ValidationError("\(name) needs --web")
+            }
             return nil
         }
         var result = WebPort.Settings(
@@ -78,6 +83,7 @@ struct WebFlags: ParsableArguments {
             }
         }
         if let assets = try settings.folder("webAssets", flag: webAssets) { result.assets = assets }
+        result.basemap = try basemapFlags.basemap(settings)
         result.kii = try kii(settings)
         return result
     }
