@@ -4,11 +4,13 @@
     python3 deploy/check.py
 
 Kubernetes manifests, the bases and each overlay with its patches applied, against the published
-schemas, and what of them protects a cluster's connections; the unit by systemd-analyze; the
-configurations of proxies by HAProxy and nginx; metric names in the dashboard against what the
-service has; the list of an image's parts, made for a program of this machine. Needs Debian's systemd
-for the unit, its haproxy, nginx and libnginx-mod-stream for the proxies, its jq for the list, and the
-packages PyYAML, jsonpatch, kubernetes-validate and cyclonedx-python-lib[json-validation] from PyPI.
+schemas, and what of them protects a cluster's connections; the Helm chart against them; the unit by
+systemd-analyze; the configurations of proxies by HAProxy and nginx; metric names in the dashboard and in
+alerts against what the service has, and alerts against their runbook; the list of an image's parts, made
+for a program of this machine. Needs Debian's systemd for the unit, its haproxy, nginx and
+libnginx-mod-stream for the proxies, its jq for the list, its prometheus for the rules of alerts, and the
+packages PyYAML, jsonpatch, kubernetes-validate, helm-python-sdk and
+cyclonedx-python-lib[json-validation] from PyPI.
 What cannot be checked is skipped and said; exit status 3 says that there is such a check, and that the
 others found nothing.
 """
@@ -97,6 +99,90 @@ def check_kubernetes():
                 fault(f"{name}: {error.message}")
 
 
+def check_helm():
+    """The chart gives what the kustomization gives, which says it a second time."""
+    try:
+        import helm_python
+        import kubernetes_validate
+        import yaml
+    except ImportError as error:
+        return skipped("the Helm chart", error)
+    chart = HERE / "helm/geobucket"
+    production = yaml.safe_load((chart / "production.yaml").read_text())
+    unsafe = {"tokensSecret": "", "web": True, "settings": {"GEOBUCKET_PREFER": "writes"},
+              "storage": {"storageClass": "fast"}, "imagePullSecrets": [{"name": "registry"}],
+              "backup": {"enabled": True, "storage": {"storageClass": "slow"}}}
+    for message in helm_python.lint(chart)["messages"]:
+        if message["severity"] > 1:  # 1 only informs
+            fault(f"the Helm chart: {message}")
+    for name, values, overlay in [
+        ("values.yaml", {}, None), ("production.yaml", production, "production"),
+        ("production.yaml with the web", {**production, "web": True}, "web"), ("other values", unsafe, None),
+    ]:
+        rendered = helm_python.Chart.load(chart).render(values=values, name="geobucket")
+        found = [resource for text in rendered.values() for resource in yaml.safe_load_all(text) if resource]
+        for resource in found:
+            try:
+                if not resource["apiVersion"].startswith("monitoring.coreos.com"):
+                    kubernetes_validate.validate(resource, KUBERNETES, strict=True)
+            except kubernetes_validate.ValidationError as error:
+                fault(f"the Helm chart with {name}: {resource['kind']}: {error.message}")
+        if overlay:
+            compare(f"the Helm chart with {name}", found, resources(HERE / "kubernetes/overlays" / overlay))
+        print(f"valid: the Helm chart with {name}, {len(found)} resources")
+
+
+def compare(what, found, expected):
+    """Resources have to be the same but for labels, annotations and the image's tag."""
+    def essence(resource):
+        resource = json.loads(json.dumps(resource).replace('"geobucket:0.1.0"', '"geobucket"'))
+        resource["metadata"] = {"name": resource["metadata"]["name"]}
+        return resource
+
+    found, expected = [{(one["kind"], one["metadata"]["name"]): essence(one) for one in many}
+                       for many in (found, expected)]
+    for key in sorted(found.keys() | expected.keys()):
+        if found.get(key) != expected.get(key):
+            fault(f"{what}: {' '.join(key)} is {found.get(key)}, and by the kustomization {expected.get(key)}")
+
+
+def check_alerts():
+    """Each alert has a section of the runbook, and both kinds of file have the same alerts."""
+    import yaml
+
+    groups = yaml.safe_load((HERE / "prometheus/alerts.yaml").read_text())["groups"]
+    rule = yaml.safe_load((HERE / "kubernetes/overlays/production/prometheusrule.yaml").read_text())
+    if rule["spec"]["groups"] != groups:
+        fault("prometheusrule.yaml has other alerts than alerts.yaml")
+    runbook = (HERE.parent / "docs/alerts.md").read_text()
+    sections = re.findall(r"^### (GeoBucket\w+)$", runbook, re.MULTILINE)
+    names = [rule["alert"] for group in groups for rule in group["rules"]]
+    if sorted(sections) != sorted(names):
+        fault(f"alerts and their runbook differ: {sorted(set(sections) ^ set(names))}")
+    check_metrics("an alert", json.dumps(groups))
+    if not shutil.which("promtool"):
+        return skipped("the rules of alerts", "there is no promtool")
+    for command in (["check", "rules", "alerts.yaml"], ["test", "rules", "alerts.test.yaml"]):
+        run = subprocess.run(["promtool", *command], cwd=HERE / "prometheus", capture_output=True, text=True)
+        if run.returncode:
+            fault(f"promtool {' '.join(command)}: {run.stdout}{run.stderr}")
+    print(f"valid: {len(names)} alerts, by promtool")
+
+
+def check_compose():
+    """A variable that a comment of a compose file advises has to reach a container, or its volumes."""
+    import yaml
+
+    for path in HERE.rglob("compose.yaml"):
+        text = path.read_text()
+        advised = set(re.findall(r"GEOBUCKET_[A-Z_]+", "\n".join(re.findall(r"#.*", text))))
+        services = yaml.safe_load(text)["services"].values()
+        passed = set(re.findall(r"GEOBUCKET_[A-Z_]+", json.dumps(
+            [service.get(part, []) for service in services for part in ("environment", "volumes")])))
+        if lost := advised - passed:
+            fault(f"{path.relative_to(HERE)}: {', '.join(lost)} reaches no container")
+
+
 def check_secrecy():
     """Nodes of a cluster use TLS towards clients, each other and PostgreSQL, and call nobody else."""
     try:
@@ -172,16 +258,22 @@ def check_proxies():
                 print(f"valid: {path}")
 
 
-def check_names():
+def check_metrics(what, text):
+    """The number of names of metrics that a text has, each of which the service has to have."""
     catalogue = (SOURCES / "Service/HTTPGateway/MetricCatalogue.swift").read_text()
     known = set(re.findall(r'"((?:geobucket|process)_[a-z_]+)"', catalogue))
-    dashboard = (HERE / "grafana/dashboards/geobucket.json").read_text()
-    json.loads(dashboard)
-    used = set(re.findall(r"\b(?:geobucket|process)_[a-z_]+", dashboard))
+    used = set(re.findall(r"\b(?:geobucket|process)_[a-z_]+", text))
     for name in sorted(used):
         if re.sub(r"_(bucket|sum|count)$", "", name) not in known and name not in known:
-            fault(f"the dashboard asks for {name}, which the service does not have")
-    print(f"the dashboard's {len(used)} metric names are the service's")
+            fault(f"{what} asks for {name}, which the service does not have")
+    return len(used)
+
+
+def check_names():
+    dashboard = (HERE / "grafana/dashboards/geobucket.json").read_text()
+    json.loads(dashboard)
+    count = check_metrics("the dashboard", dashboard)
+    print(f"the dashboard's {count} metric names are the service's")
 
 
 RESOLVED = {
@@ -240,12 +332,17 @@ def check_yaml():
     except ImportError as error:
         return skipped("YAML files", error)
     for path in sorted(HERE.rglob("*.y*ml")):
-        yaml.safe_load(path.read_text())
+        if "templates" in path.parts:
+            continue  # Helm makes YAML of it.
+        list(yaml.safe_load_all(path.read_text()))
         print(f"readable: {path.relative_to(HERE)}")
 
 
 check_yaml()
 check_kubernetes()
+check_helm()
+check_alerts()
+check_compose()
 check_secrecy()
 check_unit()
 check_proxies()

@@ -51,6 +51,8 @@ PARTS = {
     "cyclonedx": Part(modules("cyclonedx.validation.json"), "cyclonedx-python-lib[json-validation]", index="pip"),
     "kubernetes": Part(modules("yaml", "jsonpatch", "kubernetes_validate"), "PyYAML", "jsonpatch", "kubernetes-validate",
                        index="pip"),
+    "prometheus": Part(program("promtool"), "prometheus"),
+    "helm": Part(modules("helm_python"), "helm-python-sdk", index="pip"),
 }
 
 

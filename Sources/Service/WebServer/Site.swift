@@ -91,7 +91,7 @@ struct Site: Sendable {
         try await send(answer, to: request.head, writer, connection)
     }
 
-    /// The body of a request whose path takes one. Who sends it is found out before.
+    /// The body of a request whose path takes one. Who sends it is found out before, and how often.
     private func body(
         of request: Request, _ web: inout WebRequest, on connection: HTTPConnection,
         _ goOn: () async throws -> Void
@@ -101,12 +101,24 @@ struct Site: Sendable {
         case ["rpc"] where web.method == .post:
             web.caller = try access.caller(of: web)
             limit = service.limits.lineBytes
-        case ["login"] where web.method == .post: limit = access.loginBytes
+        case ["login"] where web.method == .post:
+            try access.checkLogin(web)
+            limit = access.loginBytes
         default:
             guard kii != nil, KiiSite.hasTarget(web.target) else { return [] }
             limit = service.limits.lineBytes
         }
-        return try await reader.body(of: request, atMost: limit, on: connection, goOn)
+        let begin = service.clock.nanoseconds()
+        do throws(WebFailure) {
+            return try await reader.body(of: request, atMost: limit, on: connection, goOn)
+        } catch {
+            // Somebody who has to log in is told so, and not how long a body may be.
+            if error.status == .contentTooLarge, let caller = web.caller {
+                try access.permit(caller, reading: nil)
+            }
+            access.count(web.path == ["login"] ? .login : nil, error, since: begin)
+            throw error
+        }
     }
 
     /// The answer to a request that cannot be read.

@@ -52,9 +52,22 @@ struct WatchSite: Sendable {
             try await runner.startWatch(params, from: caller)
         } catch {
             end(stream)
-            throw WebFailure(error)
+            throw Self.failure(error, of: request)
         }
         return stream
+    }
+
+    /// What `watch.start` refused, by the names of the parameters that its params were made of.
+    private static func failure(_ failure: RPCFailure, of request: WebRequest) -> WebFailure {
+        var result = WebFailure(failure)
+        result.message = result.message.replacing("\"bestEffortLimit\"", with: "\"limit\"")
+        switch result.path {
+        case "bestEffortLimit": result.path = "limit"
+        case let path? where request["filter"] != nil && path.hasPrefix("bucketQuery"):
+            result.path = "filter"
+        default: break
+        }
+        return result
     }
 
     /// Ends a watch with its stream.

@@ -7,6 +7,7 @@ import Operations
 import QueryServer
 import Runtime
 import WebExchange
+import WireProtocol
 
 /// Who asks, and whether a browser does so for a page that may.
 struct WebAccess: Sendable {
@@ -136,13 +137,32 @@ struct WebAccess: Sendable {
     func caller(of request: WebRequest) throws(WebFailure) -> Caller {
         if let caller = request.caller { return caller }
         let caller = Caller(address: request.address)
+        let begin = service.clock.nanoseconds()
         do throws(ServiceFailure) {
             if service.requiresLogin { try identify(caller, by: request) }
             try service.checkIn(caller)
         } catch {
-            throw WebFailure(error)
+            throw refused(error, since: begin)
         }
         return caller
+    }
+
+    /// A request that is refused before a method has to do with it, counted.
+    private func refused(_ failure: ServiceFailure, since begin: Int64) -> WebFailure {
+        let refusal = WebFailure(failure)
+        count(nil, refusal, since: begin)
+        return refusal
+    }
+
+    /// Counts a request that no method answers.
+    ///
+    /// - Parameters:
+    ///   - method: nil: whichever it calls, it has not been read.
+    ///   - begin: when it began, by the service's clock.
+    func count(_ method: MethodName?, _ failure: WebFailure?, since begin: Int64) {
+        service.counters.count(
+            method: method, errorCode: failure?.errorCode,
+            nanoseconds: service.clock.nanoseconds() - begin)
     }
 
     private func identify(_ caller: Caller, by request: WebRequest) throws(ServiceFailure) {
@@ -180,18 +200,45 @@ struct WebAccess: Sendable {
 
     /// Refuses a caller who may not read a bucket, or with nil anything.
     func permit(_ caller: Caller, reading bucket: BucketName?) throws(WebFailure) {
+        let begin = service.clock.nanoseconds()
         do throws(ServiceFailure) {
             try service.permit(caller, reading: bucket)
         } catch {
-            throw WebFailure(error)
+            throw refused(error, since: begin)
         }
     }
 
     /// The most bytes of a body with a token, of which every byte may be escaped.
     var loginBytes: Int { 6 * service.limits.tokenBytes + 1_024 }
 
+    /// Counts a request to log in, before anything else of it is read.
+    ///
+    /// - Throws: 429.
+    func checkLogin(_ request: WebRequest) throws(WebFailure) {
+        let begin = service.clock.nanoseconds()
+        do throws(ServiceFailure) {
+            try service.checkLogin(from: request.address)
+        } catch {
+            let refusal = WebFailure(error)
+            count(.login, refusal, since: begin)
+            throw refusal
+        }
+    }
+
     /// Begins a session for the token in a form or a JSON object.
     func logIn(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
+        let begin = service.clock.nanoseconds()
+        do throws(WebFailure) {
+            let answer = try session(for: request)
+            count(.login, nil, since: begin)
+            return answer
+        } catch {
+            count(.login, error, since: begin)
+            throw error
+        }
+    }
+
+    private func session(for request: WebRequest) throws(WebFailure) -> WebAnswer {
         guard ["application/json", Self.form].contains(request.mediaType) else {
             throw .unsupportedType(["application/json", Self.form])
         }
@@ -202,7 +249,6 @@ struct WebAccess: Sendable {
         let caller = Caller(address: request.address)
         let grant: Grant
         do throws(ServiceFailure) {
-            try service.checkLogin(from: request.address)
             guard let token = Self.bodyToken(of: request) else {
                 throw ServiceFailure(
                     .invalidInputData, "expected a string \"token\"", at: "token")

@@ -72,8 +72,12 @@ final class AdmissionControl: Sendable {
 
     /// Decides on buckets that an admitted request turned out to read.
     ///
+    /// - Parameter path: the member that names a bucket; nil if none does.
     /// - Throws: `UNAUTHORIZED`, `OPERATION_NOT_ALLOWED`.
-    func permit(reading buckets: [BucketName], _ caller: Caller) throws(ServiceFailure) {
+    func permit(
+        reading buckets: [BucketName], _ caller: Caller,
+        at path: (BucketName) -> String? = { _ in nil }
+    ) throws(ServiceFailure) {
         let grant = renewedGrant(of: caller)
         if grant == nil, let anonymous = caller.anonymous {
             for bucket in buckets { try anonymous.check(.read(bucket)) }
@@ -84,7 +88,8 @@ final class AdmissionControl: Sendable {
         guard let bucket = buckets.first(where: { !reach.contains($0) }) else { return }
         guard grant != nil else { throw .noLogin }
         throw ServiceFailure(
-            .notAllowed, "the bucket \(quoted(bucket.text)) is not within your reach")
+            .notAllowed, "the bucket \(quoted(bucket.text)) is not within your reach",
+            at: path(bucket))
     }
 
     /// The caller's present permissions; nil without a login, or when its token is no longer valid.
