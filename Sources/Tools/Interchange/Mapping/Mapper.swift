@@ -11,38 +11,54 @@ final class Mapper {
     private let removed: [[[UInt8]]]
     private let kind: RecordFields.Kind
     private let minifies: Bool
-    private let parser = JSONParser()
     private let places: PlaceReader
     private let validator: RecordValidator
-    private var ids = KnownIDs()
+    private let ids = KnownIDs()
+    /// Whether a later record may replace one that has the same `_id`.
+    private let isStream: Bool
+    /// Whether the mapping changes nothing in a plain record.
+    private let copies: Bool
     /// Whether an id that is in no field is kept in one.
     private(set) var keepsID: Bool
 
-    private struct Place {
+    /// A class, because it is passed on for every record.
+    private final class Place {
         let rule: PlaceRule
         let name: [UInt8]
         let paths: [FieldPath]
-        let removed: [[[UInt8]]]
+        /// The paths as their names.
+        let names: [[[UInt8]]]
+
+        init(_ rule: PlaceRule) {
+            self.rule = rule
+            name = Array(rule.field.utf8)
+            paths = rule.paths.map { FieldPath($0) }
+            names = rule.paths.map(Mapper.names)
+        }
     }
 
     /// - Parameters:
     ///   - kind: what the records are.
     ///   - minifies: whether records may have white space between their values.
-    init(_ mapping: Mapping, limits: Limits, kind: RecordFields.Kind, minifies: Bool) {
+    ///   - isStream: whether records may be changes, of which the last of an `_id` counts.
+    init(
+        _ mapping: Mapping, limits: Limits, kind: RecordFields.Kind, minifies: Bool, isStream: Bool
+    ) {
         self.mapping = mapping
         self.kind = kind
+        self.isStream = isStream
         self.minifies = minifies
         keepsID = mapping.keepsID
         places = PlaceReader(mapping.geometry)
         validator = RecordValidator(limits: limits)
-        readers = mapping.places.map { rule in
-            Place(
-                rule: rule, name: Array(rule.field.utf8), paths: rule.paths.map { FieldPath($0) },
-                removed: rule.paths.map(Self.names))
-        }
+        readers = mapping.places.map { Place($0) }
         removed =
             mapping.without.map(Self.names)
-            + (mapping.keepsPlaceFields ? [] : readers.flatMap(\.removed))
+            + (mapping.keepsPlaceFields ? [] : readers.flatMap(\.names))
+        copies =
+            mapping.places.isEmpty && mapping.without.isEmpty && mapping.id == .usual
+            && mapping.renames.isEmpty && mapping.only == nil && !mapping.flattens
+            && mapping.underscores == .refuse
     }
 
     private static func names(_ path: String) -> [[UInt8]] {
@@ -51,49 +67,49 @@ final class Mapper {
         }
     }
 
+    /// An object, and the hash of its `_id` if it has one.
+    typealias Object = (text: [UInt8], idHash: Int?)
+
     /// - Parameter text: one JSON value.
-    func object(_ text: UnsafeBufferPointer<UInt8>) throws(RecordError) -> [UInt8] {
-        let record: JSONView
-        do throws(JSONSyntaxError) {
-            record = try parser.parse(text)
-        } catch {
-            throw RecordValidator.error(error)
-        }
+    func object(_ text: [UInt8]) throws(RecordError) -> Object {
+        let record = try validator.parse(text)
         guard record.kind == .object else { throw RecordError("expected a JSON object") }
         let fields = try RecordFields(record, kind)
-        if try isUnchanged(fields) {
-            do throws(RecordError) {
-                try validator.check(record)
-            } catch {
-                throw hinting(error)
-            }
-            return minifies ? minifiedJSON(text) : Array(text)
-        }
-        var output = Output(mapping)
-        try write(fields, to: &output)
-        let object = output.finished()
+        var hash: Int?
         do throws(RecordError) {
-            try object.withUnsafeBufferPointer { text throws(RecordError) in
-                _ = try validator.validate(text)
+            if isUnchanged(fields) {
+                if let id = fields.id { hash = try note(id.utf8!, isOwn: true) }
+                try validator.check(record)
+                return (minifies ? minifiedJSON(record.text) : text, hash)
             }
+            var output = Output(mapping)
+            try write(fields, to: &output, &hash)
+            let object = output.finished()
+            _ = try validator.validate(object)
+            return (object, hash)
         } catch {
             throw hinting(error)
         }
-        return object
     }
 
     /// Whether the object is the record as it stands.
-    private func isUnchanged(_ fields: RecordFields) throws(RecordError) -> Bool {
-        guard fields.wrapper == .plain, readers.isEmpty, removed.isEmpty, !keepsID,
-            mapping.id == .usual, mapping.renames.isEmpty, mapping.only == nil,
-            !mapping.flattens, mapping.underscores == .refuse
-        else { return false }
-        guard let id = fields.id else { return true }
-        guard id.kind == .string, let text = id.string, EscapedID.isValid(text) else {
-            return false
+    private func isUnchanged(_ fields: RecordFields) -> Bool {
+        guard copies, fields.wrapper == .plain, !keepsID else { return false }
+        return fields.id.map { id in id.utf8.map { ObjectID.isValid($0) } ?? false } ?? true
+    }
+
+    /// The hash of an id.
+    ///
+    /// - Parameter isOwn: whether it is the record's `_id` as it stands.
+    /// - Throws: for one that an earlier record has, which it must not replace.
+    private func note(
+        _ id: UnsafeBufferPointer<UInt8>, isOwn: Bool
+    ) throws(RecordError) -> Int {
+        let hash = KnownIDs.hash(id)
+        guard ids.insert(hash) || isOwn && isStream else {
+            throw RecordError("an earlier record has the id \(quoted(id.text)) too", path: "_id")
         }
-        ids.note(text)
-        return true
+        return hash
     }
 
     private func hinting(_ error: RecordError) -> RecordError {
@@ -114,7 +130,10 @@ final class Mapper {
 
     // MARK: Ids
 
-    private func writeID(_ fields: RecordFields, to output: inout Output) throws(RecordError) {
+    /// - Returns: the hash of the id; nil where the service makes it.
+    private func writeID(
+        _ fields: RecordFields, to output: inout Output
+    ) throws(RecordError) -> Int? {
         let external = try fields.externalID()
         let text: String?
         switch mapping.id {
@@ -122,23 +141,25 @@ final class Mapper {
         case .usual: text = external
         case .fields(let paths): text = try joined(paths, fields)
         }
+        var hash: Int?
         if let text {
             let id = EscapedID.text(text)
-            let isMade = mapping.id != .usual || fields.wrapper != .plain || id != text
-            guard ids.note(id) || !isMade else {
-                throw RecordError("an earlier record has the id \(quoted(id)) too", path: "_id")
+            let isOwn = mapping.id == .usual && fields.wrapper == .plain && id == text
+            hash = try Array(id.utf8).withUnsafeBufferPointer { utf8 throws(RecordError) in
+                try note(utf8, isOwn: isOwn)
             }
             output.id(id)
             if mapping.id == .usual, id != text { keepsID = true }
         }
         let isLost = external != nil && mapping.id != .usual && mapping.id != .none
-        guard keepsID || isLost, let external else { return }
+        guard keepsID || isLost, let external else { return hash }
         output.begin(Array(mapping.idField.utf8))
         if let id = fields.id, id.kind == .number, fields.wrapper != .element {
             output.writer.raw(id.text)
         } else {
             output.writer.string(external)
         }
+        return hash
     }
 
     /// The values of the fields joined by dots; nil if the record has none of them.
@@ -157,17 +178,17 @@ final class Mapper {
 
     // MARK: Fields
 
-    private func write(_ fields: RecordFields, to output: inout Output) throws(RecordError) {
-        try writeID(fields, to: &output)
+    private func write(
+        _ fields: RecordFields, to output: inout Output, _ idHash: inout Int?
+    ) throws(RecordError) {
+        idHash = try writeID(fields, to: &output)
         var found: [PlaceReader.Found] = []
         for place in readers { found.append(try read(place, fields)) }
         var isWritten = found.map { place in if case .nothing = place { true } else { false } }
         try fields.visit { member throws(RecordError) in
             for index in readers.indices
             where !isWritten[index]
-                && readers[index].removed.contains(where: {
-                    Self.begins($0, member.name)
-                })
+                && readers[index].names.contains(where: { Self.begins($0, member.name) })
             {
                 isWritten[index] = true
                 try write(found[index], readers[index], fields, to: &output)
@@ -318,7 +339,7 @@ final class Mapper {
                 error.message, path: error.path.map { "geometry.\($0)" } ?? "geometry")
         }
         let name = Array(mapping.pointField.utf8)
-        let taken = name.withUnsafeBufferPointer { fields.sources.first?.member($0) }
+        let taken = name.withUnsafeBufferPointer { fields.inner?.member($0) }
         // `FeatureWriter` keeps an array that holds more than points; the geometry says less.
         if let taken, taken.kind == .array, !GeoPoint.coordinates(of: taken).isEmpty { return }
         guard taken == nil || !output.hasPointField else {
@@ -329,24 +350,10 @@ final class Mapper {
         let path = "geometry.coordinates"
         try write(found, as: name, at: (path, path), to: &output) { geometry }
         if case .point(let position, _) = found, let altitude = position.altitude,
-            fields.sources.first?["altitude"] == nil
+            fields.inner?["altitude"] == nil
         {
             output.begin(Array("altitude".utf8))
             output.writer.raw(altitude)
         }
-    }
-}
-
-/// The ids of a file so far, so that two records do not come to the same one. It knows the first
-/// million of them, by their hashes.
-private struct KnownIDs {
-    private var hashes: Set<Int> = []
-    private static let most = 1_000_000
-
-    /// Remembers an id; false if it was known.
-    @discardableResult
-    mutating func note(_ id: String) -> Bool {
-        guard hashes.count < Self.most else { return !hashes.contains(id.hashValue) }
-        return hashes.insert(id.hashValue).inserted
     }
 }

@@ -250,10 +250,16 @@ final class PlaceReader {
         return Double(points).flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// An angle such as `48°51'24"N`, and whether it is marked as a latitude.
-    private static func sexagesimal(_ text: String) -> (degrees: Double, isLatitude: Bool?)? {
+    /// An angle such as `48°51'24"N`, `48 51 24 N` or `N 48° 51.4`, and whether it is marked as a
+    /// latitude.
+    static func sexagesimal(_ text: String) -> (degrees: Double, isLatitude: Bool?)? {
+        // Between two numbers a blank is as good as a colon; beside a mark it says nothing.
+        let dense = text.split(separator: " ").reduce(into: "") { dense, word in
+            if dense.last?.isNumber ?? false, word.first!.isNumber { dense += ":" }
+            dense += word
+        }
         var (degrees, axis) = (0.0, Int32(0))
-        guard gb_sexagesimal(text, &degrees, &axis), degrees.isFinite else { return nil }
+        guard gb_sexagesimal(dense, &degrees, &axis), degrees.isFinite else { return nil }
         return (degrees, axis == 0 ? nil : axis == 1)
     }
 
