@@ -288,8 +288,8 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "Archives", "CQL2", "JSONText", "Objects", "QueryLanguage", "BackendContract",
-                "FeaturesAPI", "InMemoryEngine", "LiveQueries", "Operations", "Runtime",
-                "VectorTiles", "WebExchange", "WireProtocol",
+                "FeaturesAPI", "InMemoryEngine", "Interchange", "LiveQueries", "Operations",
+                "Runtime", "VectorTiles", "WebExchange", "WireProtocol",
             ]),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"]),
         .testTarget(name: "DigestsTests", dependencies: ["Digests"]),
