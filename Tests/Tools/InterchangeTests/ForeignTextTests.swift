@@ -132,6 +132,12 @@ import Testing
     func repeatedIDs() throws {
         let text = "{\"_id\":\"ab\",\"n\":1}\n{\"_id\":\"ab\",\"n\":2}\n"
         #expect(try lines(text, ".ndjson")[1] == #"2! _id: an earlier record has the id "ab" too"#)
+        // What was refused has no id yet.
+        let mended = "id,lat,lon\nab,95,2.5\nab,9.5,2.5\n"
+        var options = ReadingOptions()
+        (options.mapping.id, options.skipsErrors) = (.fields(["id"]), true)
+        let found = try lines(mended, ".csv", options: options)
+        #expect(found[0].hasPrefix("2! lat: ") && found[1].hasPrefix("3: {"), "\(found)")
         let place = TemporaryFile("", ".ndjson")
         unlink(place.path)
         #expect(mkfifo(place.path, 0o600) == 0)

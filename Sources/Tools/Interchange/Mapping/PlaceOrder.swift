@@ -16,17 +16,9 @@ struct PlaceOrder {
 
     mutating func add(_ number: Int, _ fields: RecordFields) {
         let values = rule.paths.map { fields.value(at: FieldPath($0)) }
-        let found: PlaceReader.Found?
-        switch rule.source {
-        case .pair(let latitude, let longitude):
-            found = try? reader.pair(values[0], values[1], (latitude, longitude))
-        case .value: found = try? reader.value(values[0])
-        case .ordered(_, _, let latitudeFirst):
-            found = try? reader.value(values[0], latitudeFirst: latitudeFirst)
-        }
-        guard case .point(let position, let system)? = found, system ?? .degrees == .degrees else {
-            return
-        }
+        guard case .point(let position, let system)? = try? reader.read(rule, values),
+            system ?? .degrees == .degrees
+        else { return }
         count += 1
         if values[0]?.kind == .string { isText = true }
         if abs(position.x) > 90 { hasFarLongitude = true }

@@ -29,6 +29,17 @@ final class PlaceReader {
 
     init(_ rule: GeometryRule) { self.rule = rule }
 
+    /// The place that the values at the paths of a rule are.
+    func read(_ rule: PlaceRule, _ values: [JSONView?]) throws(RecordError) -> Found {
+        switch rule.source {
+        case .pair(let latitude, let longitude):
+            try pair(values[0], values[1], (latitude, longitude))
+        case .value: try value(values[0])
+        case .ordered(_, _, let latitudeFirst):
+            try value(values[0], latitudeFirst: latitudeFirst)
+        }
+    }
+
     // MARK: Two fields
 
     /// - Throws: for half a pair, and for what is no number of degrees.
