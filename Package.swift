@@ -295,8 +295,8 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "Archives", "JSONText", "Objects", "QueryLanguage", "BackendContract",
-                "FeaturesAPI", "InMemoryEngine", "LiveQueries", "Operations", "Runtime",
-                "VectorTiles", "WebExchange", "WireProtocol",
+                "FeaturesAPI", "InMemoryEngine", "Interchange", "LiveQueries", "Operations",
+                "Runtime", "VectorTiles", "WebExchange", "WireProtocol",
             ]),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"]),
         .testTarget(name: "DigestsTests", dependencies: ["Digests"]),

@@ -17,6 +17,24 @@ struct DroppedFields: Sendable {
         if hasAny { objects += 1 }
     }
 
+    /// Notes those of an object's text, which is parsed only if it may have some.
+    mutating func note(in text: [UInt8]) {
+        guard Self.mayHaveAny(text) else { return }
+        try? JSONParser.reading(text) { note($0) }
+    }
+
+    /// Whether some text in quotes begins as the name of a predefined field does.
+    private static func mayHaveAny(_ text: [UInt8]) -> Bool {
+        text.indices.dropFirst().dropLast().contains { index in
+            text[index] == UInt8(ascii: "_") && text[index - 1] == UInt8(ascii: "\"")
+                && initials.contains(text[index + 1])
+        }
+    }
+
+    private static let initials = PredefinedField.allCases.filter { $0 != .id }.map {
+        Array($0.rawValue.utf8)[1]
+    }
+
     /// The predefined field of a name, unless it is the id.
     static func field(_ name: UnsafeBufferPointer<UInt8>) -> PredefinedField? {
         guard name.first == UInt8(ascii: "_"),

@@ -45,7 +45,6 @@ struct Loader {
     private let skipsErrors: Bool
     private let keepsMetadata: Bool
     private let groupBytes: Int
-    private let parser = JSONParser()
     private let start = ContinuousClock.now
     private var group = Group()
     private var underWay: Deque<(group: Group, answer: PendingAnswer)> = []
@@ -96,7 +95,8 @@ struct Loader {
 
     private struct Group {
         var records: [(number: Int, text: [UInt8], source: [UInt8])] = []
-        var ids: Set<[UInt8]> = []
+        /// The hashes of their ids.
+        var ids: Set<Int> = []
         var bytes = 0
 
         /// The numbers from the first record to the last.
@@ -158,9 +158,8 @@ struct Loader {
     }
 
     private mutating func add(_ record: Record, _ text: [UInt8]) async {
-        let object = try? parser.parse(text)
-        let id = object?["_id"]?.utf8.map { Array($0) }
-        if !keepsMetadata, let object { summary.dropped.note(object) }
+        let id = record.idHash
+        if !keepsMetadata { summary.dropped.note(in: text) }
         // Of two records with one id, the later one replaces the earlier, so they must not be in
         // the same group.
         let isRepeated = id.map { group.ids.contains($0) } ?? false

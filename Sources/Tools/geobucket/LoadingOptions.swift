@@ -40,7 +40,7 @@ struct LoadingOptions: ParsableArguments {
             do {
                 await loader.load(try records(limits))
             } catch let error as InterchangeError {
-                throw CommandFailure("\(name): \(error)")
+                throw CommandFailure(error, reading: name)
             }
         }
     }

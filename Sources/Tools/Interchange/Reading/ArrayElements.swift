@@ -33,8 +33,9 @@ struct ArrayElements {
             window.consume(1)
             try skipSpace()
         }
-        guard ![UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: "}")].contains(window.bytes[0])
-        else { throw InterchangeError("expected \(each) \(count + 1)") }
+        guard !"],}".utf8.contains(window.bytes[0]) else {
+            throw InterchangeError("expected \(each) \(count + 1)")
+        }
         let bytes = try extent { $0.end(of: 0) }
         count += 1
         return bytes

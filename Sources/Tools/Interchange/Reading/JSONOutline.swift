@@ -19,8 +19,6 @@ struct JSONOutline {
     private(set) var members: [String: String] = [:]
     /// Whether the text is one value and nothing behind it.
     private(set) var isOneValue = false
-    /// Whether all of the text has been read.
-    var isWhole: Bool { isOneValue }
     /// Bytes of the text.
     private(set) var bytes = 0
 
@@ -52,7 +50,7 @@ struct JSONOutline {
     private(set) var spansLines = false
 
     /// Reads on; false when the answer is known.
-    mutating func read(_ chunk: UnsafeRawBufferPointer) -> Bool {
+    mutating func read(_ chunk: UnsafeBufferPointer<UInt8>) -> Bool {
         for byte in chunk {
             step(byte)
             bytes += 1
