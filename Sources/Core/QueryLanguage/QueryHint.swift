@@ -1,5 +1,5 @@
-import PlainJSON
 import Objects
+import PlainJSON
 
 /// A reason for which a query finds nothing.
 ///

@@ -141,7 +141,8 @@ struct QueryParameter: Sendable {
             name: "filter", description: "A condition in the text form of CQL2.",
             schema: .object(["type": .string("string")])),
         QueryParameter(
-            name: "filter-lang", description: "The language of the filter; the first two names mean CQL2.",
+            name: "filter-lang",
+            description: "The language of the filter; the first two names mean CQL2.",
             schema: .object([
                 "type": .string("string"),
                 "enum": .array(FilterLanguage.allCases.map { .string($0.rawValue) }),

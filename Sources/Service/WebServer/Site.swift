@@ -72,7 +72,7 @@ struct Site: Sendable {
             if let kii, KiiSite.hasTarget(web.target), web.method != .options {
                 refusal = kii.refusal(of: &web)
             }
-            if refusal == nil { 
+            if refusal == nil {
                 web.body = try await body(of: request, &web, on: connection) {
                     try await writer.writeInformationalHead(HTTPResponse(status: .continue))
                 }

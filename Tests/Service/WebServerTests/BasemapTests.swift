@@ -129,7 +129,8 @@ import Testing
         ] {
             try await TestService.with(web: Self.settings(basemap)) { service in
                 let answer = try await Web.get(service.webPort, "/map/settings.json")
-                #expect(answer.body == #"{"isLineEncrypted":false,"hasGIS":true,"basemap":\#(text)}"#)
+                #expect(
+                    answer.body == #"{"isLineEncrypted":false,"hasGIS":true,"basemap":\#(text)}"#)
                 let archive = try await Web.get(service.webPort, "/map/basemap.pmtiles")
                 #expect(archive.status == 404)
             }

@@ -152,7 +152,9 @@ import WebExchange
                         "POST /rpc HTTP/1.1\r\nHost: localhost\r\n\(Web.json)\r\n"
                             + "Content-Length: \(body.utf8.count)\r\nExpect: 100-continue\r\n\r\n")
                     #expect(try raw.line() == "HTTP/1.1 100 Continue\r")
-                    while let line = try raw.line(), line != "\r" { #expect(!line.contains("close")) }
+                    while let line = try raw.line(), line != "\r" {
+                        #expect(!line.contains("close"))
+                    }
                     try raw.send(body)
                     #expect(try raw.line() == "HTTP/1.1 200 OK\r")
                 }

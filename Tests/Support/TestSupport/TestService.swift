@@ -58,7 +58,8 @@ public struct TestService: Sendable {
             var clock = ServiceClock(milliseconds: now)
             if let monotonic { clock.nanoseconds = { monotonic.now } }
             let service = Operations.Service(
-                backend: backend, limits: limits, access: access, everybody: everybody, clock: clock,
+                backend: backend, limits: limits, access: access, everybody: everybody,
+                clock: clock,
                 logger: logger)
             let (ports, continuation) = AsyncStream<Int>.makeStream()
             return try await Workers.with(limits) { workers in
