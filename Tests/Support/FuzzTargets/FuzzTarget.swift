@@ -11,7 +11,7 @@ import WireProtocol
 /// promised of it. A broken promise is a trap too, which a fuzzer sees.
 public enum FuzzTarget: String, Sendable, CaseIterable {
     case framer, json, request, query, watch, expression, cql2, pageKey, sums, mergePatch, tokens,
-        archive, tiles, items
+        archive, tiles, items, ranges
 
     public func run(_ bytes: [UInt8]) {
         switch self {
@@ -29,6 +29,7 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
         case .archive: Self.archive(bytes)
         case .tiles: WebTargets.tiles(bytes)
         case .items: WebTargets.items(bytes)
+        case .ranges: WebTargets.ranges(bytes)
         }
     }
 
