@@ -131,32 +131,10 @@ struct OpenedText {
 
     // MARK: JSON
 
-    /// What the text is made of; nil for lines that are still being written. A file is read to its
-    /// end, of a pipe as much as tells it.
-    private func outline() throws(InterchangeError) -> JSONOutline? {
-        var outline = JSONOutline()
-        guard source.totalBytes == nil else {
-            try window.lookAhead { () throws(InterchangeError) in
-                repeat {
-                    guard outline.read(window.bytes) else { return }
-                    window.consume(window.count)
-                } while window.grow()
-            }
-            return outline
-        }
-        while outline.read(UnsafeBufferPointer(rebasing: window.bytes[outline.bytes...])) {
-            if outline.hasEnded, source.isDry(afterMilliseconds: SampleLimit.patience) {
-                return outline.spansLines ? outline : nil
-            }
-            guard window.count < 1 << 20, window.grow() else { break }
-        }
-        return outline
-    }
-
     private mutating func readJSON(isGuess: Bool) throws(InterchangeError) {
         let isObject = window.prefix(Self.headBytes).trimmed.first == UInt8(ascii: "{")
         let isSearched = isGuess || format == .json || format == .geojson || options.records != nil
-        let outline = isObject && isSearched ? try outline() : nil
+        let outline = isObject && isSearched ? try JSONOutline(window) : nil
         if let outline {
             try Self.refuse(outline)
             try readSystem(outline)
