@@ -29,7 +29,7 @@ struct ProgressLine {
 
     /// `12 s`, `3 min 5 s`, `2 h 10 min`.
     private static func time(_ seconds: Double) -> String {
-        let seconds = Int(seconds.rounded(.up))
+        let seconds = Int(seconds.rounded())
         let (minutes, hours) = (seconds / 60, seconds / 3_600)
         if hours > 0 { return "\(hours) h \(minutes % 60) min" }
         return minutes > 0 ? "\(minutes) min \(seconds % 60) s" : "\(seconds) s"

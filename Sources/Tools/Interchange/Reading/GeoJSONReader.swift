@@ -105,7 +105,7 @@ struct GeoJSONReader: RecordReader {
     private mutating func closeCollection(
         _ head: [UInt8], _ elements: ArrayElements
     ) throws(InterchangeError) {
-        let tail = try elements.extent { $0.endOfContainer(from: 1) }
+        let tail = try elements.end(JSONBoundary(depth: 1), from: 1)
         let text = head + window.prefix(tail)
         let view = try? parser.parse(text)
         guard let view, let type = view["type"]?.string, type == "FeatureCollection" else {

@@ -3,7 +3,6 @@ import JSONText
 
 /// A file whose format is known: how its bytes become records, and what was found out on the way.
 struct OpenedText {
-    let source: ByteSource
     let window: ByteWindow
     private(set) var kind = RecordFields.Kind.any
     private(set) var reader: any RecordReader = FinishedReader([])
@@ -18,9 +17,10 @@ struct OpenedText {
         _ path: String, _ told: InputFormat?, _ options: ReadingOptions
     ) throws(InterchangeError) {
         self.options = options
-        source = try ByteSource(path: path)
+        let source = try ByteSource(path: path)
         window = ByteWindow(source, maximumBytes: options.recordBytes)
-        let (format, isGuess) = try Self.format(path, told, window, source)
+        let name = source.zipped?.name ?? path
+        let (format, isGuess) = try Self.format(name, told, window)
         found = Understanding(format: format, mapping: options.mapping)
         if let zipped = source.zipped { found.details.append(zipped.name) }
         if format == .gpx || format == .kml || format == .plist {
@@ -49,10 +49,10 @@ struct OpenedText {
     /// The format that is told, or that the name or the beginning tells, and whether the rest of
     /// the file may tell another.
     private static func format(
-        _ path: String, _ told: InputFormat?, _ window: ByteWindow, _ source: ByteSource
+        _ name: String, _ told: InputFormat?, _ window: ByteWindow
     ) throws(InterchangeError) -> (InputFormat, isGuess: Bool) {
         let (named, isGuess) =
-            told.map { ($0, false) } ?? InputFormat.named(source.zipped?.name ?? path)
+            told.map { ($0, false) } ?? InputFormat.named(name)
         // A pipe gives what it has; only as much is awaited as the decision needs.
         while window.count < 8 || isGuess && window.count < headBytes && !window.hasAll,
             window.grow()
@@ -72,7 +72,7 @@ struct OpenedText {
     // MARK: Text
 
     private mutating func decode() throws(InterchangeError) {
-        if format.isTable, source.totalBytes != nil {
+        if format.isTable, window.source.totalBytes != nil {
             while window.count < 1 << 20, window.grow() {}
         }
         let encoding =
@@ -131,32 +131,10 @@ struct OpenedText {
 
     // MARK: JSON
 
-    /// What the text is made of; nil for lines that are still being written. A file is read to its
-    /// end, of a pipe as much as tells it.
-    private func outline() throws(InterchangeError) -> JSONOutline? {
-        var outline = JSONOutline()
-        guard source.totalBytes == nil else {
-            try window.lookAhead { () throws(InterchangeError) in
-                repeat {
-                    guard outline.read(window.bytes) else { return }
-                    window.consume(window.count)
-                } while window.grow()
-            }
-            return outline
-        }
-        while outline.read(UnsafeBufferPointer(rebasing: window.bytes[outline.bytes...])) {
-            if outline.hasEnded, source.isDry(afterMilliseconds: SampleLimit.patience) {
-                return outline.spansLines ? outline : nil
-            }
-            guard window.count < 1 << 20, window.grow() else { break }
-        }
-        return outline
-    }
-
     private mutating func readJSON(isGuess: Bool) throws(InterchangeError) {
         let isObject = window.prefix(Self.headBytes).trimmed.first == UInt8(ascii: "{")
         let isSearched = isGuess || format == .json || format == .geojson || options.records != nil
-        let outline = isObject && isSearched ? try outline() : nil
+        let outline = isObject && isSearched ? try JSONOutline(window) : nil
         if let outline {
             try Self.refuse(outline)
             try readSystem(outline)

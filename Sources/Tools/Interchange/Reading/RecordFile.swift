@@ -26,7 +26,6 @@ public final class RecordFile: RecordSource {
     public private(set) var understanding: Understanding
     /// A table's header row.
     public private(set) var head: [UInt8] = []
-    private let source: ByteSource
     private let window: ByteWindow
     private let options: ReadingOptions
     private var reader: any RecordReader
@@ -45,7 +44,7 @@ public final class RecordFile: RecordSource {
         path: String, format: InputFormat?, options: ReadingOptions = ReadingOptions()
     ) throws(InterchangeError) {
         let opened = try OpenedText(Self.file(path), format, options)
-        (source, window, reader, kind) = (opened.source, opened.window, opened.reader, opened.kind)
+        (window, reader, kind) = (opened.window, opened.reader, opened.kind)
         (self.options, understanding) = (options, opened.found)
         head = (reader as? CSVReader)?.head ?? []
         mapper = Mapper(
@@ -53,7 +52,7 @@ public final class RecordFile: RecordSource {
         try survey()
         mapper = Mapper(
             understanding.mapping, limits: options.limits, kind: kind,
-            minifies: understanding.format != .ndjson, isStream: source.totalBytes == nil)
+            minifies: understanding.format != .ndjson, isStream: window.source.totalBytes == nil)
     }
 
     private static func file(_ path: String) -> String {
@@ -87,14 +86,14 @@ public final class RecordFile: RecordSource {
 
     /// Whether nobody has written the next line into the pipe yet.
     public var isWaiting: Bool {
-        totalBytes == nil && !reader.hasLine && source.isDry
+        totalBytes == nil && !reader.hasLine && window.source.isDry
     }
 
     /// Bytes consumed so far, as stored on disk; for a pipe, the bytes read from it.
-    public var consumedBytes: Int { source.consumedBytes }
+    public var consumedBytes: Int { window.source.consumedBytes }
 
     /// The size of the file on disk in bytes; nil for a pipe.
-    public var totalBytes: Int? { source.totalBytes }
+    public var totalBytes: Int? { window.source.totalBytes }
 
     public var note: String? { reader.note }
 
