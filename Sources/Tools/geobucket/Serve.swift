@@ -109,6 +109,7 @@ struct Serve: AsyncParsableCommand {
         try AddressSpace.check(
             threads: limits.connectionThreads + limits.readThreads + Self.otherThreads)
         AddressSpace.warnOfLimit(logger)
+        HashSeed.warnIfKnown(logger)
         let store = try store(settings)
         let gateway = try settings.address("http", flag: http).map { ($0, Gateway()) }
         func run() async throws {
