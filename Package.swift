@@ -83,14 +83,11 @@ let package = Package(
         .target(name: "Vocabulary"),
         .target(name: "Objects", dependencies: ["Geodesy", "PlainJSON", "Vocabulary"]),
         .target(
-            name: "QueryLanguage",
-            dependencies: ["CLanes", "Geodesy", "Objects", "PlainJSON", "Vocabulary"]),
+            name: "QueryLanguage", dependencies: ["CLanes", "Geodesy", "Objects", "PlainJSON"]),
         .target(
             name: "BackendContract",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage",
-                // What Geodesy asks for: whoever has an engine is linked with them.
-                "CGEOS", "CGeographicLib",
+                "CGEOS", "CGeographicLib", "Geodesy", "JSONText", "Objects", "QueryLanguage",
             ]),
         .target(
             name: "WriteRules",
