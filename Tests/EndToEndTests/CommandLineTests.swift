@@ -42,7 +42,7 @@ import Testing
             let load = try await run(["load", file, "--bucket", "rows", "--on-error", onError])
             #expect(load.status == 1)
             #expect(load.errors.contains("data.geojson: the FeatureCollection is truncated"))
-            #expect(load.output.hasPrefix("loaded 1 objects"))
+            #expect(load.output.hasPrefix("loaded 1 object"))
             let count = try await service.call("bucket.count", #"{"bucket":"rows"}"#)
             #expect(count["count"]?.int == 1)
         }
@@ -93,7 +93,7 @@ import Testing
             let load = try await run(["load", file, "--bucket", "rows", "--on-error", "skip"])
             #expect(load.status == 0)
             #expect(load.errors.contains("line 17"))
-            #expect(load.output.contains("loaded 19 objects") && load.output.contains("1 errors"))
+            #expect(load.output.contains("loaded 19 objects") && load.output.contains("1 error"))
             let count = try await service.call("bucket.count", #"{"bucket":"rows"}"#)
             #expect(count["count"]?.int == 19)
         }

@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// An object's `_id`: 2...100 of the characters `a-z A-Z 0-9 - _ .`, unique within its bucket.
 public struct ObjectID: Sendable, Hashable, Comparable {
@@ -171,4 +171,9 @@ public func quoted(_ text: String, limit: Int = 60) -> String {
         writer.string(String(text.unicodeScalars.prefix(limit)) + "…")
     }
     return String(decoding: writer.bytes, as: UTF8.self)
+}
+
+/// A number of things: `1 object`, `2 objects`.
+public func counted(_ count: Int, _ noun: String) -> String {
+    "\(count) \(noun)\(count == 1 ? "" : "s")"
 }

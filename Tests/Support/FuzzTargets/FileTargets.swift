@@ -1,3 +1,4 @@
+import BackendContract
 import Glibc
 import Interchange
 import JSONText

@@ -1,5 +1,5 @@
 import Archives
-import CQL2
+import BackendContract
 import JSONText
 import LiveQueries
 import Objects
@@ -177,10 +177,10 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
     /// What is refused is refused at a place in the text, or right behind it.
     private static func cql2(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
-        do throws(CQL2SyntaxError) {
+        do throws(FilterSyntaxError) {
             check(try CQL2Filter.clause(text, Limits()))
         } catch {
-            precondition((1...text.unicodeScalars.count + 1).contains(error.column))
+            precondition((1...text.unicodeScalars.count + 1).contains(error.offset))
         }
     }
 

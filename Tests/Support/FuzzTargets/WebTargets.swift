@@ -20,7 +20,11 @@ enum WebTargets {
         for segment in path {
             guard let collection = try? CollectionName(segment) else { continue }
             precondition((try? CollectionName(collection.text)) == collection)
-            guard let question = try? ClusterQuestion(collection, of: request) else { continue }
+            var query: [UInt8]?
+            if case .json(let text) = try? request.requestedQuery() { query = text }
+            guard let question = try? ClusterQuestion(collection, of: request, query) else {
+                continue
+            }
             let bucket = try? JSONParser.reading(question.params { _ in }) { $0["bucket"]?.string }
             precondition(bucket == collection.bucket.text)
         }

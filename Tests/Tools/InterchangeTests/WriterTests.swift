@@ -24,6 +24,28 @@ import Testing
         #expect(try written(.table, [], options) == "a  b,c\n")
     }
 
+    @Test("The columns of an empty table are those that are expected, and only of an empty one")
+    func emptyWithExpectedColumns() throws {
+        var options = WritingOptions()
+        options.columnsIfEmpty = ["_id", "_calculated.distance"]
+        #expect(try written(.table, [], options) == "_id  distance\n")
+        #expect(try written(.table, [#"{"a":1}"#], options) == "a\n1\n")
+        #expect(try written(.csv, [], options) == "")
+    }
+
+    @Test("On a terminal CSV has no characters that control it, elsewhere they stay")
+    func csvOnTerminals() throws {
+        let object = "{\"a\\u001b\":\"x\\u001b[31m\\u0007\\ny\\u202e\",\"b\":\"羽, \\u009b\"}"
+        var options = WritingOptions()
+        #expect(
+            try written(.csv, [object], options)
+                == "a\u{1B},b\r\n\"x\u{1B}[31m\u{7}\ny\u{202E}\",\"羽, \u{9B}\"\r\n")
+        options.isForTerminal = true
+        #expect(
+            try written(.csv, [object], options)
+                == "a\u{FFFD},b\r\nx\u{FFFD}[31m\u{FFFD} y\u{FFFD},\"羽, \u{FFFD}\"\r\n")
+    }
+
     @Test("What is no object is refused by the writers that look inside")
     func noObject() {
         for format in [OutputFormat.csv, .geojson, .table] {

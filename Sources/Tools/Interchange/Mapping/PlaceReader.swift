@@ -1,4 +1,4 @@
-import CPositions
+import CGeographicLib
 import JSONText
 import Objects
 
