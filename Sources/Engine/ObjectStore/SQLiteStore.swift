@@ -82,8 +82,10 @@ public final class SQLiteStore: Sendable {
                 // A connection opens the file that is at the path when the connection is opened.
                 guard files.isFileInPlace else { throw StoreFailure.displaced(path: path) }
                 try db.execute(sql: synchronous)
-                // Of a new file only: another takes it over when it is rebuilt.
-                try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+                // Of a new file only: another takes it over when it is rebuilt. It would be a write.
+                if !db.configuration.readonly {
+                    try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+                }
                 try db.execute(sql: "PRAGMA cache_size = -65536")
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
                 // Leaves room for the data that is written while a checkpoint catches up with a

@@ -99,8 +99,9 @@ public struct Basemap: Sendable {
         var rest = template[...]
         while let start = rest.firstIndex(of: "{") {
             let name = rest[rest.index(after: start)...].prefix { $0 != "}" }
-            guard placeholders.contains(name) else {
-                throw Fault("{\(name)} is none of {z}, {x}, {y}, {-y}, {s}, {r}")
+            guard placeholders.contains(name), name.endIndex < rest.endIndex else {
+                let whole = name.endIndex < rest.endIndex ? "{\(name)}" : "{\(name)"
+                throw Fault("\(whole) is none of {z}, {x}, {y}, {-y}, {s}, {r}")
             }
             found.insert(name)
             rest = rest[name.endIndex...]

@@ -11,7 +11,8 @@ import WireProtocol
 /// promised of it. A broken promise is a trap too, which a fuzzer sees.
 public enum FuzzTarget: String, Sendable, CaseIterable {
     case framer, json, request, query, watch, expression, cql2, pageKey, sums, mergePatch, tokens,
-        archive, tiles, items, anyFile, table, records, features, places, list, placeText, flags
+        archive, tiles, items, ranges, anyFile, table, records, features, places, list, placeText,
+        flags
 
     public func run(_ bytes: [UInt8]) {
         switch self {
@@ -29,6 +30,7 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
         case .archive: Self.archive(bytes)
         case .tiles: WebTargets.tiles(bytes)
         case .items: WebTargets.items(bytes)
+        case .ranges: WebTargets.ranges(bytes)
         case .anyFile: FileTargets.file(bytes, as: nil)
         case .table: FileTargets.file(bytes, as: .csv)
         case .records: FileTargets.file(bytes, as: .json)

@@ -46,6 +46,17 @@ enum WebTargets {
         FuzzTarget.check(query.clause)
     }
 
+    /// The first byte says how long a file is. A part of it that is asked for lies in it, and is the same
+    /// one if its ends are written out.
+    static func ranges(_ bytes: [UInt8]) {
+        guard let size = bytes.first.map(Int.init) else { return }
+        let field = String(decoding: bytes.dropFirst(), as: UTF8.self)
+        guard case .part(let part) = ByteRange(field, of: size) else { return }
+        precondition(!part.isEmpty && part.lowerBound >= 0 && part.upperBound <= size)
+        let written = "bytes=\(part.lowerBound)-\(part.upperBound - 1)"
+        precondition(ByteRange(written, of: size) == .part(part))
+    }
+
     /// The request for an address, which is the same one if it is written out.
     private static func request(_ bytes: [UInt8]) -> WebRequest {
         let request = WebRequest(.get, String(decoding: bytes, as: UTF8.self))

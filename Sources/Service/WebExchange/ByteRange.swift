@@ -3,7 +3,7 @@
 ///     ByteRange("bytes=0-99", of: 1_000)          // .part(0..<100)
 ///     ByteRange("bytes=-10", of: 1_000)           // .part(990..<1_000)
 ///     ByteRange("bytes=1000-", of: 1_000)         // .none
-enum ByteRange: Equatable {
+public enum ByteRange: Sendable, Equatable {
     /// No part is asked for, or one in another unit.
     case whole
     /// These bytes.
@@ -11,10 +11,12 @@ enum ByteRange: Equatable {
     /// What is asked for is not in the file, is no range, or is several.
     case none
 
+    /// What a request asks for.
+    ///
     /// - Parameters:
     ///   - field: the value of the header field; nil without one.
     ///   - size: bytes of the file.
-    init(_ field: String?, of size: Int) {
+    public init(_ field: String?, of size: Int) {
         guard let field, let equals = field.utf8.firstIndex(of: UInt8(ascii: "=")),
             field[..<equals].lowercased() == "bytes"
         else {
