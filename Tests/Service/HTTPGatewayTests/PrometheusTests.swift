@@ -74,7 +74,8 @@ import Testing
             let counts = [
                 "buckets", "objects", "points", "columns", "connections", "commit_writes",
                 "queue_depth", "batches", "rebuilds", "change", "nodes", "loads", "releases",
-                "requests", "watches", "events", "writes", "changes", "resyncs", "transactions", "pages",
+                "requests", "watches", "events", "writes", "changes", "resyncs", "transactions",
+                "pages",
             ]
             #expect(units.contains(where: name.hasSuffix) || counts.contains(where: name.hasSuffix))
         }
