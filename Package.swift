@@ -195,7 +195,7 @@ let package = Package(
         .target(
             name: "VectorTiles",
             dependencies: [
-                "Digests", "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage",
+                "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage",
                 "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),

@@ -118,6 +118,7 @@ import Wire
         requests += [
             ("bucket.list", "{"), ("object.get", #"{"bucket":"arrays","id":"o1""#),
             ("server.info", "{"), ("server.ping", "{"), ("server.stats", "{"), ("store.check", "{"),
+            ("server.activity", "{"), ("server.cancel", #"{"id":1"#), ("store.compact", "{"),
             ("store.backup", "{"), ("server.route", #"{"bucket":"many""#),
             ("auth.login", #"{"token":"\#(String(repeating: "t", count: 60_000))""#),
         ]
