@@ -104,7 +104,11 @@ struct Serve: AsyncParsableCommand {
             reloading: reloading, stopping: stopping,
             proxies: try accessFlags.proxies(settings),
             neighbourhood: try clusterFlags.neighbourhood(settings), clock: clock)
-        Niceness.prefer(try preference(settings))
+        Niceness.prefer(try preference(settings)) { reason in
+            logger.warning(
+                "threads cannot have their priorities: background work slows requests, and --prefer does nothing",
+                metadata: ["reason": "\(reason)"])
+        }
         OpenFiles.raiseLimit(for: limits, logger)
         try AddressSpace.check(
             threads: limits.connectionThreads + limits.readThreads + Self.otherThreads)
@@ -243,6 +247,7 @@ struct Serve: AsyncParsableCommand {
                 backend.announce(client: client, peer: peer)
             }
             try? Console.write("geobucket ready on \(bound)\n")
+            ServiceManager.tell("READY=1")
         }
         return ServiceGroup(
             configuration: .init(
