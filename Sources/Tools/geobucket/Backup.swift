@@ -14,8 +14,8 @@ struct Backup: AsyncParsableCommand {
             The copy contains every write that was answered before the beginning, whatever is written \
             meanwhile. With --store it copies the file, which a service may be serving. With --server \
             a running service sends its store, from this machine or another. DESTINATION must not \
-            exist. It is created when the copy is complete, on disk and verified. To restore, start a \
-            service on it (`geobucket serve --store DESTINATION`).
+            exist. It is created when the copy is complete, on disk and verified. `geobucket \
+            restore` makes a store of it again.
             """)
 
     @Argument(help: "The file to create.")
@@ -43,11 +43,15 @@ struct Backup: AsyncParsableCommand {
         } else {
             try await fetch(to: partial)
         }
-        let report = try verify(partial)
+        let report: CheckReport
+        do {
+            report = try StoreCheck.run(path: partial)
+        } catch {
+            throw CommandFailure("the copy cannot be read back: \(error)")
+        }
+        try report.demandNoProblems()
         try Files.publish(partial, as: destination)
-        try Console.write(
-            "\(report.objects) objects with \(report.points) points in \(report.buckets) buckets: "
-                + "copied to \(destination) and verified\n")
+        try Console.write("\(report.summary): copied to \(destination) and verified\n")
     }
 
     private func copy(to path: String) throws {
@@ -91,21 +95,19 @@ struct Backup: AsyncParsableCommand {
         guard fsync(file) == 0 else { throw Self.failure(path) }
     }
 
-    private func verify(_ path: String) throws -> CheckReport {
-        let report: CheckReport
-        do {
-            report = try StoreCheck.run(path: path)
-        } catch {
-            throw CommandFailure("the copy cannot be read back: \(error)")
-        }
-        guard report.problems.isEmpty else {
-            for problem in report.problems { Console.error(problem) }
-            throw CommandFailure("the copy is not whole; nothing was kept")
-        }
-        return report
-    }
-
     private static func failure(_ path: String) -> CommandFailure {
         CommandFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
+}
+
+extension CheckReport {
+    /// What a copied store holds.
+    var summary: String { "\(objects) objects with \(points) points in \(buckets) buckets" }
+
+    /// Prints what is wrong with a copied store, and throws if something is.
+    func demandNoProblems() throws {
+        guard !problems.isEmpty else { return }
+        for problem in problems { Console.error(problem) }
+        throw CommandFailure("the copy is not whole; nothing was kept")
     }
 }

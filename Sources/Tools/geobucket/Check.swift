@@ -24,13 +24,11 @@ struct Check: AsyncParsableCommand {
     func run() async throws {
         let report = server.server == nil ? try offline() : try await online()
         for problem in report.problems { try Console.write(problem + "\n") }
-        let found =
-            "\(report.objects) objects with \(report.points) points in \(report.buckets) buckets"
         guard report.problems.isEmpty else {
             let count = report.problems.count
-            throw CommandFailure("\(found): \(count) problem\(count == 1 ? "" : "s")")
+            throw CommandFailure("\(report.summary): \(count) problem\(count == 1 ? "" : "s")")
         }
-        try Console.write("\(found): no problems\n")
+        try Console.write("\(report.summary): no problems\n")
     }
 
     private func offline() throws -> CheckReport {

@@ -11,7 +11,7 @@ struct GeoBucket: AsyncParsableCommand {
         discussion: """
             Objects live in buckets. `geobucket serve` runs the service; the other commands are \
             clients of it, except `check` and `backup`, which can also read a store without a \
-            service, `migrate`, `cluster`, and `token`.
+            service, `restore`, `migrate`, `cluster`, and `token`.
 
             Exit status: 0 success, 1 the work failed, 2 wrong usage.
             """,
@@ -20,8 +20,8 @@ struct GeoBucket: AsyncParsableCommand {
             Serve.self, Load.self, Inspect.self, ImportArchive.self, QueryCommand.self, Count.self,
             WatchCommand.self, GetCommand.self, PutCommand.self, PatchCommand.self,
             DeleteCommand.self, BucketsCommand.self, DropCommand.self, Call.self, Export.self,
-            Backup.self, Check.self, Migrate.self, ClusterCommand.self, TokenCommand.self,
-            LoadTestCommand.self,
+            Backup.self, Restore.self, Check.self, Migrate.self, ClusterCommand.self,
+            TokenCommand.self, LoadTestCommand.self,
         ])
 
     static func main() async {

@@ -22,7 +22,7 @@ struct Settings {
     /// configuration file.
     private static let kinds: [String: Kind] = {
         let flags: [any ParsableArguments] = [
-            Serve(), WebFlags(), ClusterFlags(), AccessFlags(), LimitFlags(),
+            Serve(), BackupFlags(), WebFlags(), ClusterFlags(), AccessFlags(), LimitFlags(),
         ]
         var kinds: [String: Kind] = [:]
         for child in flags.flatMap({ Mirror(reflecting: $0).children }) {
