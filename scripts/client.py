@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds the client's libraries to what an app needs of them: a Swift toolchain and nothing of the system's,
-on the platforms that Package.swift names.
+"""Holds the client's libraries, and the query language with what it is built on, to what an app needs of them:
+a Swift toolchain and nothing of the system's, on the platforms that Package.swift names.
 
     scripts/client.py            # looks at the manifest, at every import and for names that are too new
     scripts/client.py --built    # and at what their build in .build/debug has read, and their program loads
@@ -10,6 +10,8 @@ on the platforms that Package.swift names.
 import argparse, json, os, pathlib, re, subprocess, sys, tempfile
 
 PRODUCTS = ["GeoBucketClient", "KiiCompatibility"]
+# What an app could have of the service's core: clauses and queries, read, written and evaluated.
+CORE = ["QueryLanguage"]
 # Links the client, so it shows what programs with it load.
 EXAMPLE = "StoreFinder"
 # The modules of Apple's that the client may import, and the version that each came with.
@@ -23,7 +25,7 @@ APPLE = {
 LANGUAGE = {"ObjectiveC", "Swift"}
 # Modules that say of each of their names since when Apple's platforms have it.
 DATED = ["Swift", "_Concurrency", "_StringProcessing", "Synchronization", "FoundationEssentials", "Foundation"]
-C_HEADERS = {"stdbool.h", "stddef.h", "stdint.h"}
+C_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "string.h"}
 OS_NAMES = {"ios": "iOS", "macos": "macOS"}
 # Packages of a C compiler, which a Swift toolchain on Linux needs.
 C_PACKAGES = re.compile(r"(libc6-dev|linux-libc-dev|libgcc-\d+-dev|libstdc\+\+-\d+-dev)(:|$)")
@@ -51,6 +53,8 @@ class Manifest:
             if product["name"] in PRODUCTS:
                 for name in product["targets"]:
                     self.add(name)
+        for name in CORE:
+            self.add(name)
 
     def add(self, name):
         if name not in self.closure:
@@ -148,7 +152,13 @@ def newer_names(manifest):
                     newer[name] = ".".join(path)
                 else:
                     older.add(name)
-    return {name: path for name, path in newer.items() if name not in older}
+    own = {name for target in manifest.closure for name in declared_types(manifest, target)}
+    return {name: path for name, path in newer.items() if name not in older | own}
+
+
+def declared_types(manifest, name):
+    for file in manifest.folder(name).rglob("*.swift"):
+        yield from re.findall(r"\b(?:actor|class|enum|protocol|struct|typealias) (\w+)", file.read_text())
 
 
 def is_newer(manifest, fact):

@@ -58,7 +58,7 @@ func close(_ shops: Bucket, _ id: String) async throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 4, let address = ServiceAddress(arguments[1]),
             let latitude = Double(arguments[2]), let longitude = Double(arguments[3])
-        else { fatalError("usage: StoreFinder HOST:PORT LATITUDE LONGITUDE") }
+        else { return print("usage: StoreFinder HOST:PORT LATITUDE LONGITUDE") }
         let here = GeoPoint(latitude: latitude, longitude: longitude)
         try await GeoBucketClient.with(address) { client in
             let shops = client.bucket("shops")

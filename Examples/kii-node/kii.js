@@ -180,7 +180,12 @@ async function main(url, app, key, token) {
   console.log("left:", await shops.count({ type: "all" }));
 }
 
-main(...process.argv.slice(2)).catch((error) => {
-  console.error(error);
+if (process.argv.length < 4 || process.argv.length > 6) {
+  console.error("usage: kii.js URL APP [KEY] [TOKEN], such as kii.js http://127.0.0.1:4364 shop");
   process.exitCode = 1;
-});
+} else {
+  main(...process.argv.slice(2)).catch((error) => {
+    console.error(error);
+    process.exitCode = 1;
+  });
+}

@@ -164,4 +164,6 @@ def main(url, app, key=None, token=None):
 
 
 if __name__ == "__main__":
+    if not 3 <= len(sys.argv) <= 5:
+        sys.exit("usage: kii.py URL APP [KEY] [TOKEN], such as kii.py http://127.0.0.1:4364 shop")
     main(*sys.argv[1:])

@@ -40,6 +40,8 @@ def point(latitude, longitude):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: geobucket.py HOST PORT, such as geobucket.py 127.0.0.1 4362")
     service = GeoBucket(sys.argv[1], int(sys.argv[2]))
     for name, place in [("Tower", point(35.6586, 139.7454)), ("Station", point(35.6812, 139.7671))]:
         service.call("object.put", bucket="sights", id=name.lower(), object={"name": name, "location": place})

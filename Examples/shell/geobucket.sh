@@ -4,6 +4,12 @@
 # names and distances, nearest first.
 set -euo pipefail
 
+if [ $# -lt 3 ] || { [ "$1" = near ] && [ $# -ne 7 ]; }; then
+    echo "usage: geobucket.sh HOST PORT METHOD [PARAMS], such as geobucket.sh 127.0.0.1 4362 server.ping
+       geobucket.sh near HOST PORT BUCKET LAT LON METRES" >&2
+    exit 2
+fi
+
 call() { # HOST PORT METHOD PARAMS
     jq -nc --arg method "$3" --argjson params "$4" '{jsonrpc: "2.0", id: 1, $method, $params}' |
         nc -N "$1" "$2" |

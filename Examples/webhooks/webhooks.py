@@ -16,7 +16,7 @@ file of --place only after the receiver has answered with 2xx. So everything is 
 whatever fails or restarts: the receiver, the service, the network, this program. What is delivered twice has the same
 effect twice. While the receiver is down, the service keeps no queue: afterwards it tells the net effect of what was missed.
 """
-import argparse, json, os, random, socket, ssl, sys, time, urllib.error, urllib.request
+import argparse, http.client, json, os, random, socket, ssl, sys, time, urllib.error, urllib.parse, urllib.request
 
 SILENCE = 75  # seconds; the service says something every 30
 
@@ -100,13 +100,13 @@ def deliver(url, body):
         try:
             with urllib.request.urlopen(request, timeout=30):
                 return
-        except (OSError, urllib.error.URLError) as error:
+        except (OSError, http.client.HTTPException) as error:
             pauses.wait(url, error)
 
 
 def forward(service, options, place):
     """Watches, and delivers what comes, until the connection ends."""
-    params = {"bucket": options.bucket, "bucketQuery": json.loads(options.query)}
+    params = {"bucket": options.bucket, "bucketQuery": options.query}
     if place.token:
         params["resume"] = place.token
     service.call("watch.start", params)
@@ -128,13 +128,32 @@ def forward(service, options, place):
         place.move(told.get("resume"))
 
 
+def receiver(text):
+    """A URL that something can be posted to."""
+    try:
+        url = urllib.parse.urlsplit(text)
+        isGood = url.scheme in ("http", "https") and url.hostname and url.port != 0
+    except ValueError:  # the port is no number, or too large
+        isGood = False
+    if not isGood or not text.isprintable() or " " in text:
+        raise argparse.ArgumentTypeError("expected http://… or https://…")
+    return text
+
+
+def query(text):
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"it is not JSON: {error}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("host")
     parser.add_argument("port", type=int)
     parser.add_argument("bucket")
-    parser.add_argument("url")
-    parser.add_argument("--query", default='{"clause":{"type":"all"}}', help="the bucketQuery, as JSON")
+    parser.add_argument("url", type=receiver, help="where to post to: http://… or https://…")
+    parser.add_argument("--query", type=query, default='{"clause":{"type":"all"}}', help="the bucketQuery, as JSON")
     parser.add_argument("--place", default="webhooks.place", help="the file of the place in the history")
     parser.add_argument("--tls", action="store_true", help="connect with TLS")
     options = parser.parse_args()

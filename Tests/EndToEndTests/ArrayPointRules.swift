@@ -104,6 +104,20 @@ import Testing
         }
     }
 
+    @Test func `A point that stands twice in an array counts once, in statistics and in checks`()
+        async throws
+    {
+        try await TestService.with { service in
+            let twice = [point(0, 180), point(0, 180), point(0, -180), point(1, 2)]
+            _ = try await service.put("o1", #"{"p":[\#(twice.joined(separator: ","))]}"#)
+            _ = try await service.put("o2", #"{"p":\#(point(1, 2))}"#)
+            let (stats, check) = (
+                try await service.call("server.stats"), try await service.call("store.check")
+            )
+            #expect(stats["points"]?.int == 3 && check["points"]?.int == 3, "\(check)")
+        }
+    }
+
     @Test func `Points come and go with writes`() async throws {
         try await TestService.with { service in
             func near(_ latitude: Double) async throws -> Int? {

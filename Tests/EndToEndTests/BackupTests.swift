@@ -176,7 +176,7 @@ import Testing
                 }
                 let clean = try await check()
                 #expect(clean.status == 0, "\(clean.output) \(clean.errors)")
-                #expect(clean.output == "200 objects with 200 points in 1 buckets: no problems\n")
+                #expect(clean.output == "200 objects with 200 points in 1 bucket: no problems\n")
                 for (sql, sentence) in [
                     ("UPDATE expiry SET time = time - 1", "expires at another time"),
                     (
@@ -268,6 +268,33 @@ import Testing
                 if command == "serve" { arguments += ["--listen", "127.0.0.1:0"] }
                 let run = try await Program.run(arguments, folder: folder)
                 #expect(run.status == 1 && run.errors.contains("\(path) \(what)"), "\(run.errors)")
+            }
+        }
+    }
+
+    @Test(arguments: Source.allCases)
+    func `The last line names the source and the copy, and the help where each is`(
+        source: Source
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let (store, copy) = (folder + "/store.sqlite", folder + "/copy.sqlite")
+            try await Program.serve(store: store, folder: folder) { _, port in
+                try await LineConnection.with(host: "127.0.0.1", port: port) {
+                    try await Self.put(1, $0)
+                }
+                let address = "127.0.0.1:\(port)"
+                let flags = source == .file ? ["--store", store] : ["--server", address]
+                let run = try await Program.run(["backup", copy] + flags, folder: folder)
+                let from = source == .file ? store : address
+                #expect(
+                    run.output
+                        == "1 object with 1 point in 1 bucket: copied from \(from) to \(copy) and verified\n"
+                )
+                for command in ["backup", "check"] {
+                    let help = try await Program.run([command, "--help"], folder: folder).output
+                    #expect(!help.contains("GEOBUCKET_SERVER"), "\(help)")
+                    #expect(help.contains("./geobucket.sqlite)"), "\(help)")
+                }
             }
         }
     }

@@ -32,7 +32,7 @@ struct ClusterCommandTests {
             let back = try await Program.run(
                 ["migrate", "--from", url, "--to", folder + "/back.sqlite"] + flags,
                 folder: folder)
-            #expect(back.output.hasPrefix("3 objects in 1 buckets"), "\(back.errors)")
+            #expect(back.output.hasPrefix("3 objects in 1 bucket"), "\(back.errors)")
         }
     }
 

@@ -42,7 +42,7 @@ import Testing
             let load = try await run(["load", file, "--bucket", "rows", "--on-error", onError])
             #expect(load.status == 1)
             #expect(load.errors.contains("data.geojson: the FeatureCollection is truncated"))
-            #expect(load.output.hasPrefix("loaded 1 objects"))
+            #expect(load.output.hasPrefix("loaded 1 object"))
             let count = try await service.call("bucket.count", #"{"bucket":"rows"}"#)
             #expect(count["count"]?.int == 1)
         }
@@ -93,7 +93,7 @@ import Testing
             let load = try await run(["load", file, "--bucket", "rows", "--on-error", "skip"])
             #expect(load.status == 0)
             #expect(load.errors.contains("line 17"))
-            #expect(load.output.contains("loaded 19 objects") && load.output.contains("1 errors"))
+            #expect(load.output.contains("loaded 19 objects") && load.output.contains("1 error"))
             let count = try await service.call("bucket.count", #"{"bucket":"rows"}"#)
             #expect(count["count"]?.int == 19)
         }
@@ -118,13 +118,29 @@ import Testing
         }
     }
 
-    @Test func `Of two lines with one id the later counts`() async throws {
+    @Test func `Of two lines with one id the later is refused, and through a pipe it counts`()
+        async throws
+    {
         try await Program.withService { service, folder, run in
             let file = folder + "/data.ndjson"
             try Self.write("{\"_id\":\"aa\",\"n\":1}\n{\"_id\":\"aa\",\"n\":2}\n", file)
-            #expect(try await run(["load", file, "--bucket", "rows"]).status == 0)
-            let object = try await service.call("object.get", #"{"bucket":"rows","id":"aa"}"#)
-            #expect(object["n"]?.int == 2 && object["_version"]?.int == 2)
+            let load = try await run(["load", file, "--bucket", "rows"])
+            #expect(load.status == 1 && load.errors.contains("line 2: _id: "), "\(load.errors)")
+            #expect(try await service.get("aa", in: "rows")["n"]?.int == 1)
+            let place = folder + "/pipe.ndjson"
+            #expect(mkfifo(place, 0o600) == 0)
+            let pipe = FileHandle(fileDescriptor: open(place, O_RDWR | O_CLOEXEC))
+            async let changes = run(["load", place, "--bucket", "rows"])
+            try pipe.write(contentsOf: Data(contentsOf: URL(filePath: file)))
+            var number: Int?
+            for _ in 0..<4_000 where number != 2 {
+                try await Task.sleep(for: .milliseconds(5))
+                number = try await service.get("aa", in: "rows")["n"]?.int
+            }
+            #expect(number == 2)
+            try pipe.close()
+            let (status, _, errors) = try await changes
+            #expect(status == 0, "\(errors)")
         }
     }
 

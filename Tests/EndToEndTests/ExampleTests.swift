@@ -71,4 +71,21 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: [
+        ("python3", "python/geobucket.py"), ("bash", "shell/geobucket.sh"),
+        ("python3", "kii-python/kii.py"), ("node", "kii-node/kii.js"),
+        ("python3", "webhooks/webhooks.py"),
+    ])
+    func `An example without arguments says how to call it`(
+        _ name: String, _ script: String
+    ) async throws {
+        guard let tool = Self.tool(name) else { return }
+        try await withTemporaryFolder { folder in
+            let process = try ChildProcess.start(
+                tool, [Program.packageRoot + "/Examples/" + script], folder: folder)
+            #expect(await process.end() != 0)
+            #expect(process.standardError.hasPrefix("usage: "), "\(process.standardError)")
+        }
+    }
 }

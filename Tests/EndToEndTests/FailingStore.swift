@@ -15,7 +15,9 @@ struct FailingStore {
         _ body: (FailingStore, ChildProcess) async throws -> Void
     ) async throws {
         let (shim, control) = (folder + "/failing_io.so", folder + "/failing_io")
-        if !FileManager.default.fileExists(atPath: shim) { try await build(shim, folder) }
+        if !FileManager.default.fileExists(atPath: shim) {
+            _ = try await Shim.build("failing_io", in: folder)
+        }
         try Data().write(to: URL(fileURLWithPath: control))
         try await Program.serve(
             store: store, folder: folder, flags: flags,
@@ -25,17 +27,6 @@ struct FailingStore {
                 try await body(FailingStore(connection: connection, control: control), process)
             }
         }
-    }
-
-    /// Compiles the shim.
-    static func build(_ shim: String, _ folder: String) async throws {
-        let source = Program.packageRoot + "/Tests/EndToEndTests/failing_io.c"
-        let compiler = try ChildProcess.start(
-            "/usr/bin/env",
-            ["g++", "-x", "c", "-shared", "-fPIC", "-O1", "-o", shim, source, "-ldl"],
-            folder: folder)
-        let status = await compiler.end()
-        guard status == 0 else { throw TestFailure("the shim: \(compiler.standardError)") }
     }
 
     /// From now on an operation (open, read, write, sync) on the store's files fails with an error.

@@ -142,12 +142,12 @@ import Testing
                 #expect(await process.end() == 0)
             }
             let before = FileManager.default.contents(atPath: store)
-            try await FailingStore.build(folder + "/failing_io.so", folder)
+            let shim = try await Shim.build("failing_io", in: folder)
             try Data("open \(EROFS)".utf8).write(to: URL(fileURLWithPath: folder + "/control"))
             let process = try ChildProcess.start(
                 "/usr/bin/env",
                 [
-                    "LD_PRELOAD=\(folder)/failing_io.so", "FAILING_IO=\(folder)/control",
+                    "LD_PRELOAD=\(shim)", "FAILING_IO=\(folder)/control",
                     Program.path, "serve", "--listen", "127.0.0.1:0", "--store", store,
                 ], folder: folder)
             #expect(await process.end() == 1)

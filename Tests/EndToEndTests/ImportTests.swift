@@ -265,6 +265,19 @@ import Testing
         }
     }
 
+    @Test func `Standard input may be a file, which is read from where it stands`() async throws {
+        try await withTemporaryFolder { folder in
+            let file = folder + "/a.txt"
+            try Self.write("first line\n{\"results\":[{\"a\":1},{\"a\":2}]}\n", file)
+            let shell = try ChildProcess.start(
+                "/bin/sh", ["-c", "(read line; exec '\(Program.path)' inspect -) < '\(file)'"],
+                folder: folder)
+            #expect(await shell.end() == 0, "\(shell.standardError)")
+            let output = shell.standardOutput
+            #expect(output.hasPrefix("json, records results, 2 records"), "\(output)")
+        }
+    }
+
     @Test func `An interrupted load says how far it came`() async throws {
         try await withTemporaryFolder { folder in
             try await TestService.with { service in

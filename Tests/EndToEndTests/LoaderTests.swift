@@ -27,6 +27,13 @@ import Testing
         /// Only the service can tell that it has too many points.
         case refused(id: Int)
 
+        var id: Int? {
+            switch self {
+            case .object(let id, _), .refused(let id): id
+            case .broken: nil
+            }
+        }
+
         var result: Result<[UInt8], RecordError> {
             switch self {
             case .object(let id, let value):
@@ -53,7 +60,8 @@ import Testing
                 connection: service.connection, bucket: "b1", limits: known,
                 skipsErrors: skipsErrors)
             await loader.load(
-                Records(zip(1..., lines).map { Record(number: $0, result: $1.result) }))
+                Records(
+                    zip(1..., lines).map { Record(number: $0, result: $1.result, idHash: $1.id) }))
             var stored: [String: Int] = [:]
             let export = try await service.call("bucket.export", #"{"bucket":"b1"}"#)
             for object in export["objects"]?.array ?? [] {

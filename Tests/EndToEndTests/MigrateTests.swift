@@ -92,7 +92,7 @@ struct MigrateTests {
             #expect(there.status == 0, "\(there.errors)")
             #expect(
                 there.output
-                    == "31 objects in 3 buckets, 2 deletions and 1 request keys: copied and compared\n"
+                    == "31 objects in 3 buckets, 2 deletions and 1 request key: copied and compared\n"
             )
             let back = try await Self.migrate(url, second, schema, folder)
             #expect(back.status == 0, "\(back.errors)")

@@ -2,11 +2,11 @@
 /// long as `docs/compatibility.md` promises.
 enum PublishedNames {
     static let methods = """
-        server.info server.ping server.stats server.route auth.login bucket.list
-        bucket.count bucket.query bucket.explain bucket.clusters bucket.fields
-        bucket.export bucket.delete bucket.deleteWhere object.create object.put
-        object.patch object.get object.delete object.putMany watch.start watch.move
-        watch.sync watch.stop store.check store.backup
+        server.info server.ping server.stats server.activity server.cancel server.route
+        auth.login bucket.list bucket.count bucket.query bucket.explain bucket.clusters
+        bucket.fields bucket.export bucket.delete bucket.deleteWhere object.create
+        object.put object.patch object.get object.delete object.putMany watch.start
+        watch.move watch.sync watch.stop store.check store.backup store.compact
         """
 
     static let errors = """
@@ -30,56 +30,35 @@ enum PublishedNames {
         geobucket_cluster_snapshot_seconds geobucket_cluster_snapshot_transactions
         geobucket_columns geobucket_commit_duration_seconds geobucket_commit_writes
         geobucket_connections geobucket_connections_accepted_total
-        geobucket_connections_refused_total geobucket_dropped_compactions_total
-        geobucket_memory_bytes geobucket_objects geobucket_plans_total geobucket_points
-        geobucket_publish_duration_seconds geobucket_request_duration_seconds
-        geobucket_request_errors_total geobucket_requests_total
-        geobucket_slow_queries_total geobucket_store_bytes
-        geobucket_sync_duration_seconds geobucket_turn_processor_seconds
-        geobucket_uptime_seconds geobucket_watch_events geobucket_watch_lag_changes
-        geobucket_watch_lag_seconds geobucket_watch_matched_writes
-        geobucket_watch_resyncs geobucket_watches geobucket_write_queue_depth
-        process_resident_memory_bytes
+        geobucket_connections_refused_total geobucket_disk_free_bytes
+        geobucket_dropped_compactions_total geobucket_memory_bytes geobucket_objects
+        geobucket_plans_total geobucket_points geobucket_publish_duration_seconds
+        geobucket_request_duration_seconds geobucket_request_errors_total
+        geobucket_requests_total geobucket_slow_queries_total geobucket_store_bytes
+        geobucket_store_free_pages geobucket_sync_duration_seconds
+        geobucket_turn_processor_seconds geobucket_uptime_seconds geobucket_watch_events
+        geobucket_watch_lag_changes geobucket_watch_lag_seconds
+        geobucket_watch_matched_writes geobucket_watch_resyncs geobucket_watches
+        geobucket_write_queue_depth process_resident_memory_bytes
         """
 
     /// The flags of each command, a line or more each, without those by which clients connect.
     static let flags = """
-        serve: listen http store config log-level log-format durability prefer
-        drain-seconds web web-url web-origin web-assets kii-app kii-key kii-anonymous
-        cache reads postgres-schema postgres-geometry copies cluster-token advertise
-        advertise-to-nodes cluster-ca tokens jwt-keys jwt-audience jwt-issuer
-        jwt-without-expiry insecure trust-proxy tls-certificate tls-key tls-client-ca
-        line-bytes reply-bytes object-characters object-bytes object-depth page-objects
-        batch-requests put-many-objects clause-depth clauses in-values polygon-positions
-        line-positions order-keys aggregations group-values cluster-cells group-bytes
-        data-type-bytes geo-fields buckets-per-principal array-points request-key-bytes
-        request-keys query-milliseconds column-wait-milliseconds
-        export-idle-milliseconds exports export-log-bytes slow-query-milliseconds
-        connections connections-per-address handshake-milliseconds line-milliseconds
-        idle-milliseconds unread-milliseconds requests-per-second failed-logins
-        failed-login-milliseconds token-bytes file-bytes http-connections
-        http-request-milliseconds http-idle-milliseconds web-connections
-        web-connections-per-address streams-per-principal sessions
-        sessions-per-principal web-head-bytes queued-writes commit-milliseconds
-        follow-milliseconds failover-milliseconds node-timeout-milliseconds held-bytes
-        connection-threads read-threads queue-milliseconds pipelined-requests
-        pipelined-bytes output-bytes buffered-bytes watches watches-per-connection
-        watch-objects watch-bytes watch-pairs unindexed-watches watch-backlog
-        watch-heartbeat-milliseconds queued-write-bytes log-bytes document-cache-bytes
-        bucket-columns columns-per-minute memory superseded-bytes
-        load: bucket on-error format place point latitude longitude id id-field geometry
-        crs underscores rename only without flatten keep-place-fields records mapping
-        encoding separator decimal no-header text number boolean date empty nest key
-        value cycles from rejects dry-run
+        serve: listen http store config log-level durability web tokens anonymous
+        insecure tls-certificate tls-key memory backup-to backup-every backup-keep
+        load: bucket on-error with-metadata format place point latitude longitude id
+        id-field geometry crs underscores rename only without flatten keep-place-fields
+        records mapping encoding separator decimal no-header text number boolean date
+        empty nest key value cycles from rejects dry-run
         inspect: format place point latitude longitude id id-field geometry crs
         underscores rename only without flatten keep-place-fields records mapping
         encoding separator decimal no-header text number boolean date empty nest key
         value cycles all flags
-        import-archive: bucket on-error key map geopoint id value strip-underscores
-        cut-references cycles file-bytes depth values object-values
+        import-archive: bucket on-error with-metadata key map geopoint id value
+        strip-underscores cut-references cycles file-bytes depth values object-values
         query: bucket near within box along width field where clause group-by min max
-        sum avg order-by limit fields all format explain
-        count: bucket near within box along width field where clause
+        sum avg fail-if-empty order-by limit fields all format explain
+        count: bucket near within box along width field where clause fail-if-empty
         watch: bucket near within box along width field where clause center-object
         leave-within interval pairs pairs-within pairs-field pairs-where order-by limit
         fields format resume-file
@@ -87,10 +66,15 @@ enum PublishedNames {
         put: if-version expires if-absent
         patch: if-version expires
         delete: if-version
+        delete-where: bucket near within box along width field where clause yes dry-run
         buckets: scope format
         drop: yes
-        call:
-        export: bucket format point place-as id-field
+        stats: once every
+        info: format
+        doctor: store
+        compact:
+        call: yes
+        export: bucket format point place-as id-field with-metadata
         backup: store
         check: store
         migrate: from to postgres-schema
@@ -101,5 +85,6 @@ enum PublishedNames {
         loadtest: preset rate ramp search objective connections seconds warm-up patience
         bucket prepare mix field radius step watches watch-radius where centers seed web
         kii-app kii-key report json compare
+        restore: force
         """
 }

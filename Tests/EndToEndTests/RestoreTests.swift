@@ -55,7 +55,7 @@ import Testing
             #expect(run.status == 0, "\(run.errors)")
             #expect(
                 run.output
-                    == "2 objects with 0 points in 1 buckets: restored to \(store) and verified\n")
+                    == "2 objects with 0 points in 1 bucket: restored to \(store) and verified\n")
             try await Self.serve(store, folder) { client, _ in
                 // Takes the number of the change that is lost.
                 _ = try client.call("object.put", Self.put("new"))

@@ -54,7 +54,7 @@ import Testing
                 #expect(!made.contains(old))
                 let check = try await Program.run(
                     ["check", "--store", "\(backups)/\(try #require(made.last))"], folder: folder)
-                #expect(check.output == "1 objects with 0 points in 1 buckets: no problems\n")
+                #expect(check.output == "1 object with 0 points in 1 bucket: no problems\n")
                 let http = try GatewayRules.port(named: "http", in: process.standardOutput)
                 let text = try HTTPAnswer(port: http, path: "/metrics").body
                 #expect(text.contains(#"geobucket_backups_total{outcome="failed"} 0"#))

@@ -300,4 +300,20 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: store), "a store was made")
         }
     }
+
+    @Test(arguments: [([], false), (["SWIFT_DETERMINISTIC_HASHING=1"], true)])
+    func `a process whose hash tables have no seed of their own warns of it`(
+        environment: [String], warns: Bool
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            try await Program.serve(
+                store: folder + "/store.sqlite", folder: folder, environment: environment
+            ) { process, _ in
+                process.signal(SIGTERM)
+                #expect(await process.end() == 0)
+                let log = process.standardError
+                #expect(log.contains("hash tables have no seed") == warns, "\(log)")
+            }
+        }
+    }
 }

@@ -64,6 +64,17 @@ import WebServer
         #expect(two?.origins == ["http://localhost:8000", "https://[::1]:9"])
     }
 
+    @Test func `The base map has its address, its credit and its depth`() async throws {
+        let flags = ["--web", "h:1"]
+        #expect(try await Self.port(flags)?.basemap == nil)
+        for more in [
+            [], ["--web-basemap-zoom", "22"], ["--web-basemap-attribution", "© Somebody"],
+        ] {
+            let port = try await Self.port(flags + ["--web-basemap", Self.tiles] + more)
+            #expect(port?.basemap != nil, "\(more)")
+        }
+    }
+
     @Test(
         arguments: [
             ([], nil, nil), (["--kii-key", "k"], "k", nil),
@@ -79,12 +90,46 @@ import WebServer
         #expect(kii.app == "my_App-1.x" && kii.key == key && kii.anonymous == anonymous)
     }
 
+    private static let tiles = "https://h/{z}/{x}/{y}.png"
+
     @Test(arguments: [
         (["--web", "4364"], "--web: \"4364\" is no HOST:PORT"), (["--web", ""], "--web"),
         (["--web", "h:65536"], "--web"), (["--web", "::1:4364"], "--web"),
         (["--web-url", "https://h"], "webUrl needs --web"),
         (["--web-origin", "https://h"], "webOrigin needs --web"),
         (["--web-assets", "/x"], "webAssets needs --web"),
+        (["--web-basemap", "https://h/{z}/{x}/{y}.png"], "webBasemap needs --web"),
+        (["--web-basemap-file", "/x"], "webBasemapFile needs --web"),
+        (["--web-basemap-zoom", "3"], "webBasemapZoom needs --web"),
+        (
+            ["--web", "h:1", "--web-basemap", "https://h/{z}/{x}.png"],
+            "--web-basemap: \"https://h/{z}/{x}.png\" has to have either {y} or {-y}"
+        ),
+        (
+            ["--web", "h:1", "--web-basemap-file", "/none.pmtiles"],
+            "--web-basemap-file: /none.pmtiles: it cannot be read: No such file"
+        ),
+        (["--web", "h:1", "--web-basemap-file", ""], "--web-basemap-file: the path is empty"),
+        (
+            ["--web", "h:1", "--web-basemap", tiles, "--web-basemap-file", "/x"],
+            "exclude each other"
+        ),
+        (
+            ["--web", "h:1", "--web-basemap-attribution", "x"],
+            "webBasemapAttribution needs --web-basemap or --web-basemap-file"
+        ),
+        (
+            ["--web", "h:1", "--web-basemap-zoom", "3"],
+            "webBasemapZoom needs --web-basemap or --web-basemap-file"
+        ),
+        (
+            ["--web", "h:1", "--web-basemap", tiles, "--web-basemap-zoom", "23"],
+            "--web-basemap-zoom has to be 0 to 22"
+        ),
+        (
+            ["--web", "h:1", "--web-basemap-file", "/x", "--web-basemap-zoom", "3"],
+            "an archive says what it has"
+        ),
         (["--kii-app", "a"], "kiiApp needs --web"),
         (["--web", "h:1", "--web-url", "geo.example.com"], "--web-url"),
         (["--web", "h:1", "--web-url", "ftp://h"], "neither https:// nor http://"),
@@ -95,6 +140,12 @@ import WebServer
         (["--web", "h:1", "--web-origin", "*"], "is no origin"),
         (["--web", "h:1", "--web-origin", "null"], "is no origin"),
         (["--web", "h:1", "--web-origin", "https://a, https://b"], "\" https://b\" is no origin"),
+        (
+            ["--web", "h:1", "--web-assets", "/nowhere"],
+            "--web-assets: /nowhere is no folder that can be read"
+        ),
+        (["--web", "h:1", "--web-assets", "/etc/passwd"], "/etc/passwd is no folder"),
+        (["--web", "h:1", "--web-assets", ""], "--web-assets: the path is empty"),
         (["--web", "h:1", "--kii-key", "k"], "needs --kii-app"),
         (["--web", "h:1", "--kii-anonymous", "read"], "needs --kii-app"),
         (["--web", "h:1", "--kii-app", ""], "--kii-app"),

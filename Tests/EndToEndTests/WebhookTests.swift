@@ -88,6 +88,26 @@ import Testing
         }
     }
 
+    @Test(
+        .enabled(if: python != nil, "no python3"),
+        arguments: [
+            (["htp://x"], "expected http://… or https://…"), (["http://"], "expected http://"),
+            (["http://x:99999/"], "expected http://"), (["http://x/a b"], "expected http://"),
+            (["http://x", "--query", "{"], "it is not JSON"), ([], "are required: url"),
+        ] as [([String], String)])
+    func `What can never be delivered is refused at the start`(
+        _ arguments: [String], _ words: String
+    ) async throws {
+        let python = try #require(Self.python)
+        try await withTemporaryFolder { folder in
+            let script = Program.packageRoot + "/Examples/webhooks/webhooks.py"
+            let hook = try ChildProcess.start(
+                python, [script, "127.0.0.1", "1", "couriers"] + arguments, folder: folder)
+            #expect(await hook.end() == 2)
+            #expect(hook.standardError.contains(words), "\(hook.standardError)")
+        }
+    }
+
     /// One call: an object is put or deleted.
     private static func write(
         _ truth: inout [String: Int], _ random: inout SplitMix64, _ port: Int, _ folder: String

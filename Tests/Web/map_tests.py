@@ -45,10 +45,13 @@ def test_no_leaflet(world):
 
 
 def test_empty_and_unknown_buckets(world):
-    """A bucket that does not exist has no objects; a name that is none is refused where it is shown."""
-    with world.opened(view(bucket="nothing-here")) as page:
+    """A bucket that does not exist is told, with the nearest name; a name that is none is refused where it is shown."""
+    with world.opened(view(bucket="airprots")) as page:
         same(page.text("#summary").split(".")[0], "No object matches")
-        same(page.text("#map-note"), "No object of this bucket has a place.")
+        told = 'There is no bucket "airprots"; the nearest is "airports".'
+        page.until("document.querySelector('#summary').textContent.includes('no bucket')", "the reason is told")
+        same(page.text("#summary"), f"No object matches. {told}")
+        same(page.text("#map-note"), told)
         page.fill("#bucket-name", "no bucket!")
         page.key("Enter")
         page.until("!document.querySelector('#query-error').hidden", "the refusal is shown")

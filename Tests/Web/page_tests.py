@@ -1,7 +1,7 @@
 """Runs the tests of the map page: of its pure modules, then of what a person sees and does."""
 import base64, pathlib, time, traceback
 
-import map_tests, query_tests, result_tests, service_tests, view_tests
+import basemap_tests, catalogue_tests, map_tests, query_tests, result_tests, service_tests, view_tests
 from browser import Failure
 
 UNITS = pathlib.Path(__file__).resolve().parent / "units"
@@ -24,8 +24,8 @@ def units(world):
 
 def every_test():
     """Names and functions; the docstring of each is the rule that it holds."""
-    for module in (map_tests, query_tests, result_tests, view_tests, service_tests):
-        yield from ((name, test) for name, test in vars(module).items() if name.startswith("test_"))
+    for module in (catalogue_tests, map_tests, basemap_tests, query_tests, result_tests, view_tests, service_tests):
+        yield from ((name, test) for name, test in list(vars(module).items()) if name.startswith("test_"))
 
 
 def run(world, words):

@@ -27,7 +27,7 @@ def test_query_by_clicking(world):
         settled(page)
         same(ids(page), ["RJTT", "RJTY", "RJAA", "RJAH"])
         same(clause(page)["clauses"][0], {"type": "eq", "field": "lighted", "value": True})
-        page.fill("#line-port", world.site.line)
+        same(page.run("document.querySelector('#line-port').value"), world.site.line, "the line port")
         table = world.shell(page.text("#command-shell"))
         same([line.split()[0] for line in table.splitlines()[1:]], ["RJTT", "RJTY", "RJAA", "RJAH"], "the command's answer")
         if shutil.which("nc"):
@@ -76,10 +76,52 @@ def test_errors_at_their_place(world):
     """What the service refuses is said at the condition that it is about, and goes away with it."""
     wrong = {"type": "and", "clauses": [{"type": "eq", "field": "country", "value": "JP"}, {"type": "geodistance", "field": "location", "center": point(35, 139), "radius": -5}]}
     with world.page(world.site, view(bucket="airports", at="35,139,6", clause=wrong)) as page:
-        page.until("document.querySelector('.row.is-wrong .row-error')?.textContent.includes('radius')", "the condition says what is wrong")
+        page.until("document.querySelector('.row.is-wrong .row-error')?.textContent.includes('Radius')", "the condition says what is wrong")
         same(page.run("[...document.querySelectorAll('.row')].map((row) => row.classList.contains('is-wrong'))"), [False, True])
+        settled_errors = "[...document.querySelectorAll('.error, #map-note')].filter((e) => e.checkVisibility()).map((e) => e.textContent)"
+        same(page.run(settled_errors), ["Radius must be greater than 0."], "the error stands in one place")
         page.fill("input[aria-label=Radius]", "50 km")
         page.until("!document.querySelector('.row.is-wrong') && document.querySelector('#summary').textContent.includes('match')", "the error is gone")
+
+
+def test_error_in_one_of_several(world):
+    """Where one of several conditions may hold, the one that is wrong says so, whatever the order adds to the clause."""
+    wrong = {"type": "or", "clauses": [{"type": "eq", "field": "country", "value": "JP"}, {"type": "geodistance", "field": "location", "center": point(35, 139), "radius": -5}]}
+    for order in ("near", "created"):
+        with world.page(world.site, view(bucket="airports", at="35,139,6", clause=wrong, order=order)) as page:
+            page.until("document.querySelectorAll('.row.is-wrong').length === 1", "a condition is wrong")
+            page.until("!document.body.classList.contains('is-searching')", "the answers are there")
+            same(page.run("[...document.querySelectorAll('.row')].map((row) => row.classList.contains('is-wrong'))"), [False, True])
+
+
+def test_fields_of_shapes(world):
+    """The fields of circles and boxes show all that they hold, on a phone too, and a corner that is typed moves the box."""
+    circle = {"type": "geodistance", "field": "location", "center": point(-35.681236, -139.767125), "radius": 123456.7, "putDistanceInto": "distance"}
+    box = {"type": "geobox", "field": "location", "box": {"sw": point(-33.123456, -139.123456), "ne": point(-33.023456, 139.123456)}}
+    for size in (dict(width=1280, height=800), dict(width=375, height=667, phone=True)):
+        with world.opened(view(bucket="airports", at="35,139,6", clause={"type": "or", "clauses": [circle, box]}), **size) as page:
+            if size["width"] < 800:
+                page.click(".tabs [data-pane=query]")
+            clipped = "[...document.querySelectorAll('.shape input')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.value)"
+            same(page.run(clipped), [], size)
+            same(page.run("document.querySelectorAll('.shape input').length"), 4)
+            page.fill("input[aria-label='North, east']", "-20, 10")
+            page.until("document.querySelector('#clause').value.includes('-20')", "the box is larger")
+            same(clause(page)["clauses"][1]["box"], {"ne": point(-20, 10), "sw": point(-33.123456, -139.123456)})
+
+
+def test_why_nothing_matches(world):
+    """A query that finds nothing says why, if that is known: no such field, values of other types."""
+    for wrong, told in (({"type": "range", "field": "runwy_m", "lowerLimit": 2500}, 'No object has the field "runwy_m"; the nearest is "runway_m".'),
+                        ({"type": "eq", "field": "kind", "value": 3}, None), ({"type": "eq", "field": "country", "value": "XX"}, "")):
+        with world.opened(view(bucket="airports", clause=wrong)) as page:
+            page.until("document.querySelector('#summary').textContent.startsWith('No object matches.')", "nothing is found")
+            if told == "":
+                same(page.text("#summary").startswith("No object matches. Answered in"), True, page.text("#summary"))
+                continue
+            page.until("!document.querySelector('#summary').textContent.includes('Answered')", "the reason is told")
+            if told:
+                same(page.text("#summary"), f"No object matches. {told}")
 
 
 def test_polygon_and_route(world):

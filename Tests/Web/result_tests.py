@@ -1,7 +1,7 @@
 """Results: the table and the map, values of every type, live queries."""
 import json
 
-from world import address, ids, is_drawn, pixel, point, same, view, waits
+from world import address, clause, ids, is_drawn, pixel, point, same, view, waits
 
 
 def test_pages_to_the_end(world):
@@ -17,6 +17,38 @@ def test_pages_to_the_end(world):
         same(page.text("#results-end"), "That is all: 110 objects.")
         expected = [item["_id"] for item in world.all("airports", {"clause": {"type": "eq", "field": "country", "value": "JP"}, "orderBy": "runway_m", "descending": True})]
         same(ids(page), expected)
+
+
+def test_objects_without_a_place(world):
+    """Objects without a place are counted and told, come last where distance orders, and a click shows them alone."""
+    bucket = world.bucket()
+    objects = [{"_id": f"o{number:03}", "n": number, **({"at": point(number % 50, number)} if number % 2 else {})} for number in range(150)]
+    world.call("object.putMany", bucket=bucket, objects=objects)
+    with world.opened(view(bucket=bucket)) as page:
+        same(page.text("#summary").split(" Answered")[0], "150 objects match, 75 of them without a place.")
+        same(len(ids(page)), 50)
+        for _ in range(6):
+            if page.run("document.querySelector('#more').hidden"):
+                break
+            before = len(ids(page))
+            page.run("document.querySelector('#more').click()")
+            page.until(f"document.querySelectorAll('#body tr').length > {before}", "the next page is there")
+        same(page.text("#results-end"), "That is all: 150 objects.")
+        same(ids(page)[75:], [item["_id"] for item in objects if "at" not in item])
+        page.click("#placeless")
+        page.until("document.querySelector('#summary').textContent.startsWith('75 objects match.')", "those without a place are there")
+        same(clause(page), {"type": "not", "clause": {"type": "hasField", "field": "at", "fieldType": "GEOPOINT"}})
+        same(page.run("document.querySelector('#placeless').hidden"), True)
+    small = {"type": "range", "field": "n", "upperLimit": 2}
+    with world.opened(view(bucket=bucket, clause={"type": "or", "clauses": [small, {"type": "eq", "field": "n", "value": 4}]})) as page:
+        same(page.text("#summary").split(" Answered")[0], "4 objects match, 3 of them without a place.")
+        page.until("document.querySelectorAll('#body tr').length === 1", "the one with a place is there")
+        page.run("document.querySelector('#more').click()")
+        page.until("document.querySelectorAll('#body tr').length === 4", "the others are there")
+        same(ids(page), ["o001", "o000", "o002", "o004"])
+    with world.opened(view(bucket=bucket, clause={"type": "eq", "field": "n", "value": 4})) as page:
+        page.until("document.querySelectorAll('#body tr').length === 1", "it is there")
+        same(page.text("#summary").split(" Answered")[0], "1 object matches, without a place.")
 
 
 def test_row_and_place(world):

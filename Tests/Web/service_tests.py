@@ -47,6 +47,10 @@ def test_login(world):
         page.until(LOGIN, "the login page is back")
         page.go(f"{site.url}/map")
         page.until(LOGIN, "the session is over")
+        page.go(f"{site.url}/")
+        log_in(page, token)
+        page.until("location.pathname === '/' && document.querySelector('#lines pre')", "the catalogue is there, where it was asked for")
+        same("USERPWD" in page.text("#lines"), True, "GDAL is told the token")
 
 
 def test_session_that_ends(world):

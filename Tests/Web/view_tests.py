@@ -1,7 +1,7 @@
 """The page itself: its address, the keyboard, a phone, dark."""
 import json, time
 
-from world import address, clause, count_of, ids, point, same, settled, view, waits
+from world import address, clause, count_of, ids, pixel, point, same, settled, view, waits
 
 
 def test_link(world):
@@ -79,6 +79,31 @@ def test_keyboard(world):
         same(page.run("[...document.querySelectorAll('button, input, select, textarea')].filter((e) => e.offsetParent && !e.textContent.trim() && !e.ariaLabel && !e.labels?.length && !e.title).length"), 0, "controls without a name")
 
 
+def test_keys_after_a_click(world):
+    """After a click on a row the arrows go on from it, Enter shows another, and Escape closes that, from wherever the focus is."""
+    with world.opened(view(bucket="airports", at="35.6812,139.7671,7")) as page:
+        page.click("#body tr:nth-child(2) td:nth-child(3)")
+        page.until("!document.querySelector('#details').hidden", "the object is shown")
+        page.key("ArrowDown")
+        same(page.run("document.activeElement.textContent"), ids(page)[2])
+        page.key("Enter")
+        page.until(f"location.hash.includes('object={ids(page)[2]}')", "the next object is chosen")
+        page.key("Escape")
+        page.until("document.querySelector('#details').hidden", "the object is closed")
+        same("object" in address(page), False)
+        page.click("#body tr:nth-child(2) td:nth-child(3)")
+        page.until("!document.querySelector('#details').hidden", "the object is shown again")
+        page.run("document.querySelector('.details .close').focus()")
+        page.key("Escape")
+        page.until("document.querySelector('#details').hidden", "the object is closed again")
+        same(page.run("document.activeElement.textContent"), ids(page)[1], "the focus is at its row")
+        page.click("#body tr:nth-child(2) td:nth-child(3)")
+        page.until("!document.querySelector('#details').hidden", "the object is there")
+        page.click("#columns summary")
+        page.key("Escape")
+        same(page.run("[document.querySelector('#columns').open, document.querySelector('#details').hidden]"), [False, False], "Escape closes the menu first")
+
+
 def test_moving_a_handle_by_keys(world):
     """The arrow keys move the handles of a shape."""
     circle = {"type": "geodistance", "field": "location", "center": point(35.6812, 139.7671), "radius": 50000, "putDistanceInto": "distance"}
@@ -103,6 +128,70 @@ def test_phone(world):
         same(page.run("document.body.dataset.pane"), "map")
         left, right = page.run("(() => { const r = document.querySelector('#details').getBoundingClientRect(); return [r.left, r.right]; })()")
         same(left >= 0 and right <= 390, True, (left, right))
+
+
+def box(page, selector):
+    """Left, top, right and bottom of an element."""
+    return page.run(f"(() => {{ const r = document.querySelector({json.dumps(selector)}).getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; }})()")
+
+
+def test_object_beside_its_fields(world):
+    """The fields of an object do not lie over the place that they are about, on a phone as on a desk."""
+    for size in (dict(width=375, height=667, phone=True), dict(width=1280, height=800)):
+        for at in ("35.4,139.7,9", "35.55,139.3,9", "35.7,139.5,8"):
+            with world.opened(view(bucket="airports", at=at, object="RJTT"), **size) as page:
+                page.until("!document.querySelector('#details').hidden", "the object is shown")
+                haneda = world.call("object.get", bucket="airports", id="RJTT")["location"]
+
+                def is_free():
+                    (x, y), (left, top, right, bottom) = pixel(page, haneda["lat"], haneda["lon"]), box(page, "#details")
+                    return not (left < x < right and top < y < bottom)
+                same(waits(is_free), True, (size, at))
+
+
+def test_columns_on_a_phone(world):
+    """On a phone the choice of columns lies over nothing, and does what it says."""
+    with world.opened(view(bucket="airports"), width=375, height=667, phone=True) as page:
+        page.click(".tabs [data-pane=results]")
+        page.click("#columns summary")
+        lower, upper = box(page, "#column-list")[3], box(page, "#table-frame")[1]
+        same(lower <= upper + 1, True, (lower, upper))
+        same(box(page, "#summary")[1] >= box(page, "#results")[1], True, "the summary is in the sheet")
+        page.click("#column-list label:nth-of-type(1) input")
+        same("name" in page.run("[...document.querySelectorAll('#head th')].map((cell) => cell.textContent)"), False)
+
+
+def test_many_buckets(world):
+    """A list of buckets that is longer than its room says how many there are, is cut within a row, and shows the open one."""
+    with world.serving() as site:
+        for number in range(19):
+            site.call("object.put", bucket=f"zone-{number:02}", id="aa", object={"at": point(1, number)})
+        for size in (dict(width=1280, height=800), dict(width=375, height=667, phone=True)):
+            with world.page(site, view(bucket="zone-18"), **size) as page:
+                settled(page)
+                if size["width"] < 800:
+                    page.click(".tabs [data-pane=query]")
+                same(page.text("#buckets-count"), "20")
+                page.run("document.querySelector('#buckets').scrollTop = 0")
+                lower = box(page, "#buckets")[3]
+                cut = page.run(f"[...document.querySelectorAll('#buckets li')].filter((e) => {{ const r = e.getBoundingClientRect(); return r.top < {lower} - 6 && r.bottom > {lower} + 6; }}).length")
+                same(cut, 1, "a row is cut")
+            with world.page(site, view(bucket="zone-18"), width=1280, height=800) as page:
+                settled(page)
+                same(box(page, ".bucket[aria-current]")[3] <= box(page, "#buckets")[3], True, "the open bucket is in sight")
+
+
+def test_empty_store(world):
+    """A store without buckets says how to make one: a command that is not broken within a flag, and works."""
+    for size in (dict(width=1280, height=800), dict(width=375, height=667, phone=True)):
+        with world.serving() as site:
+            site.call("bucket.delete", bucket="airports")
+            with world.page(site, **size) as page:
+                page.until("document.querySelector('#buckets pre')", "the command is there")
+                same(page.text("#buckets pre"), f"geobucket load FILE --bucket NAME \\\n  --server {site.line}")
+                if size["width"] < 800:
+                    page.click(".tabs [data-pane=query]")
+                same(page.run("getComputedStyle(document.querySelector('#buckets pre')).whiteSpace"), "pre")
 
 
 def test_dark(world):

@@ -1,4 +1,5 @@
 import PlainJSON
+import Vocabulary
 
 /// A condition on objects: a clause of the query language.
 ///
@@ -106,24 +107,7 @@ public struct Clause: Sendable, Equatable {
     }
 
     /// The field types that a clause can test for.
-    public enum FieldType: String, Sendable, CaseIterable {
-        /// Text, the empty string included.
-        case string = "STRING"
-        /// A number with no fractional part.
-        case integer = "INTEGER"
-        /// Any other number.
-        case decimal = "DECIMAL"
-        /// `true` or `false`.
-        case boolean = "BOOLEAN"
-        /// An object whose `_type` is `point`.
-        case geoPoint = "GEOPOINT"
-        /// Any array, one of GeoPoints too.
-        case array = "ARRAY"
-        /// An object that is no GeoPoint.
-        case object = "OBJECT"
-        /// A null that is stored; a field that is missing has no type.
-        case null = "NULL"
-    }
+    public typealias FieldType = Vocabulary.FieldType
 
     // MARK: Places
 

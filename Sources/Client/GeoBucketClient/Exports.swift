@@ -3,3 +3,4 @@
 @_exported import struct PlainJSON.JSONMismatch
 @_exported import enum PlainJSON.JSONNumber
 @_exported import enum PlainJSON.JSONValue
+@_exported import enum Vocabulary.FieldType

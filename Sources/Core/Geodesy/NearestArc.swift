@@ -21,7 +21,9 @@ struct NearestArc {
     /// The search may end when the bound is as little.
     private let enough: Float
 
-    private var pieces = InlineArray<8, (piece: UInt32, least: Float)>(repeating: (0, 0))
+    /// Pieces that are still to be measured, and how far away they are at least.
+    private var pieces = SIMD8<UInt32>()
+    private var leasts = SIMD8<Float>()
     private var pieceCount = 0
 
     private var chord = Double.infinity
@@ -69,8 +71,9 @@ struct NearestArc {
     private mutating func look(at part: StripTree.Part, least: Float) {
         guard least <= reach, !isOver else { return }
         guard part.isPiece else { return open(part.group) }
-        if pieceCount == pieces.count { settle() }
-        pieces[pieceCount] = (UInt32(part.piece), least)
+        if pieceCount == pieces.scalarCount { settle() }
+        pieces[pieceCount] = UInt32(part.piece)
+        leasts[pieceCount] = least
         pieceCount += 1
     }
 
@@ -96,8 +99,8 @@ struct NearestArc {
     /// Measures the arcs that are left.
     private mutating func settle() {
         guard !isOver else { return }
-        for number in 0..<pieceCount where pieces[number].least <= reach {
-            let arc = line.tree.arc(Int(pieces[number].piece))
+        for number in 0..<pieceCount where leasts[number] <= reach {
+            let arc = line.tree.arc(Int(pieces[number]))
             guard arc != self.arc else { continue }
             let frame = line.frame(of: arc)
             let chord = frame.squaredChord(to: place).squareRoot()

@@ -1,4 +1,8 @@
-import Glibc
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// The earth as a sphere of radius 6,371,000 m, and great-circle distances on it.
 ///

@@ -1,4 +1,4 @@
-import CGeographicLib
+import CGeodesy
 
 /// Distances along geodesics on the WGS 84 ellipsoid.
 ///

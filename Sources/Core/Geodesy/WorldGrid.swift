@@ -1,4 +1,8 @@
-import Glibc
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// The world's grid: Web Mercator cut into 2^30 columns and 2^30 rows, and into four times fewer
 /// cells on each level above.

@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// Writes objects as GeoJSON features (RFC 7946).
 ///

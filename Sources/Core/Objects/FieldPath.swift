@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// The path of a field in an object: `score`, or nested `address.city`.
 ///

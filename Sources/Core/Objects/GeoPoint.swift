@@ -1,5 +1,5 @@
 import Geodesy
-import JSONText
+import PlainJSON
 
 /// GeoPoints in JSON: `{"_type":"point","lat":35.658603,"lon":139.745433}`, degrees, WGS 84.
 public enum GeoPoint {

@@ -7,12 +7,18 @@ public struct LimitSetting: Sendable {
     public let path: WritableKeyPath<Limits, Int> & Sendable
     /// The values that a setting may have.
     public let range: ClosedRange<Int>
-    /// What it limits, as Markdown.
+    /// What it limits, as Markdown. It begins with the unit of sizes and times.
     public let bounds: String
     /// The default in words, if it is not a constant.
     public let defaultText: String?
     /// Whether clients need to know it, so that `server.info` has it.
     public let isPublished: Bool
+
+    /// What a number measures.
+    public enum Unit: String, Sendable { case bytes, milliseconds }
+
+    /// The unit of its values; nil if they count something.
+    public var unit: Unit? { Unit(rawValue: String(bounds.prefix { $0 != " " })) }
 
     private init(
         _ name: String, _ path: WritableKeyPath<Limits, Int> & Sendable,

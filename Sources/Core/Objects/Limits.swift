@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// Every limit of the service, by name. A limit is the largest value that is still accepted.
 public struct Limits: Sendable, Equatable {

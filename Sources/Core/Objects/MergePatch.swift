@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// JSON Merge Patch: objects merge at every level, `null` removes a member, all else replaces.
 /// Where nulls are to be stored, `null` replaces too, and nothing is removed.
@@ -27,7 +27,7 @@ public enum MergePatch {
         guard patch.kind == .object else {
             throw ServiceFailure(.invalidInputData, "expected a JSON object", at: path)
         }
-        try WrittenDocument.checkNames(patch, at: path)
+        try WrittenName.check(patch, at: path)
     }
 
     /// A merge under way.

@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// An object's `_id`: 2...100 of the characters `a-z A-Z 0-9 - _ .`, unique within its bucket.
 public struct ObjectID: Sendable, Hashable, Comparable {
@@ -10,13 +10,23 @@ public struct ObjectID: Sendable, Hashable, Comparable {
     /// - Parameter path: where in the request the id is, for the failure.
     /// - Throws: `INVALID_OBJECT_ID`.
     public init(_ text: String, at path: String) throws(ServiceFailure) {
-        guard (2...100).contains(text.utf8.count), text.utf8.allSatisfy(Self.allows) else {
+        guard Self.isValid(text) else {
             throw ServiceFailure(
                 .invalidObjectID,
                 "\(quoted(text)) is no object id: 2 to 100 of a-z, A-Z, 0-9, '-', '_' and '.'",
                 at: path)
         }
         self.text = text
+    }
+
+    /// Whether a text is a valid id.
+    public static func isValid(_ text: String) -> Bool { allows(all: text.utf8) }
+
+    /// Whether UTF-8 is that of a valid id.
+    public static func isValid(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool { allows(all: utf8) }
+
+    private static func allows(all utf8: some Collection<UInt8>) -> Bool {
+        (2...100).contains(utf8.count) && utf8.allSatisfy(allows)
     }
 
     /// An id that is known to be valid: one from the store, or a new UUID.
@@ -161,4 +171,9 @@ public func quoted(_ text: String, limit: Int = 60) -> String {
         writer.string(String(text.unicodeScalars.prefix(limit)) + "…")
     }
     return String(decoding: writer.bytes, as: UTF8.self)
+}
+
+/// A number of things: `1 object`, `2 objects`.
+public func counted(_ count: Int, _ noun: String) -> String {
+    "\(count) \(noun)\(count == 1 ? "" : "s")"
 }

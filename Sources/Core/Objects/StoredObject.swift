@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// What the service knows of an object besides its document.
 public struct ObjectMetadata: Sendable, Hashable {

@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 /// A condition on objects: a tree of logic over leaves, each about one field.
 ///
@@ -86,24 +86,4 @@ public enum LiteralRange: Sendable, Hashable {
             self.included = included
         }
     }
-}
-
-/// `hasField`: the field types that can be tested for.
-public enum FieldType: String, Sendable, Hashable, CaseIterable {
-    /// Text, the empty string included.
-    case string = "STRING"
-    /// A number with no fractional part, `1.0` included.
-    case integer = "INTEGER"
-    /// A number with a fractional part.
-    case decimal = "DECIMAL"
-    /// `true` or `false`.
-    case boolean = "BOOLEAN"
-    /// An object whose `_type` is `point`.
-    case geoPoint = "GEOPOINT"
-    /// Any array, one of GeoPoints too.
-    case array = "ARRAY"
-    /// An object that is no GeoPoint.
-    case object = "OBJECT"
-    /// A null that is stored; a field that is missing has no type.
-    case null = "NULL"
 }

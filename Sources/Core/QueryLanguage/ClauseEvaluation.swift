@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 extension Clause {
     /// Evaluates the clause on one object, as clients read it (with its predefined fields).

@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 /// Parses a clause document into a `Clause`, or throws its first fault with the path.
 struct ClauseParser {

@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 extension Clause {
     /// The clause as a document of the query language, which parses back to the same clause.

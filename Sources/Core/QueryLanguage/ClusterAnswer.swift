@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 /// The answer to a `ClusterQuery`: cells by row and column, each with its number of objects and their
 /// mean, or with an object.

@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 /// A question for the objects of a bucket by the cells of the world's grid.
 public struct ClusterQuery: Sendable {

@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 /// The field paths of some objects, and how many of them have values of which types there.
 ///
@@ -119,6 +119,19 @@ public struct FieldSurvey: Sendable {
         numbers[hash] = fields.count
         fields.append((path(), Array(repeating: 0, count: FieldType.allCases.count), 0))
         return fields.count - 1
+    }
+
+    /// The paths that are listed.
+    public var paths: some Sequence<String> {
+        fields.lazy.map { String(decoding: $0.path, as: UTF8.self) }
+    }
+
+    /// The types that values have at a path; none if it is not listed.
+    public func types(at path: FieldPath) -> Set<FieldType> {
+        guard let number = numbers[Self.hash(of: path.utf8)], fields[number].path == path.utf8
+        else { return [] }
+        return Set(
+            zip(FieldType.allCases, fields[number].counts).filter { $0.1 > 0 }.map(\.0))
     }
 
     /// Appends an array with a path, its types, the most frequent first, and the number of its whole

@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 /// Parses spatial clauses, one type for each kind of shape: the members besides `type` and `field`
 /// into a `GeoClause`, or throws the first fault with its path.

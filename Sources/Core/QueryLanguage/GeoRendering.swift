@@ -1,5 +1,5 @@
 import Geodesy
-import JSONText
+import PlainJSON
 
 /// Renders a spatial clause as a document of the query language, and its shape in words.
 extension GeoClause {

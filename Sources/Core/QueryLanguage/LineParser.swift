@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 /// Parses a GeoJSON geometry of type LineString (RFC 7946) into a `GeoLine`, or throws the first
 /// fault with its path.

@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 /// A value inside a clause.
 public enum Literal: Sendable, Hashable {

@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 /// Reads the members of one JSON object of a request one by one; members that remain at the end are
 /// refused by name. The paths of its failures begin at the object: see `ServiceFailure.inside`.

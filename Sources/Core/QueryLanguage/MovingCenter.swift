@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 /// The centre of a circle that is where an object is: in watches only.
 ///
@@ -43,6 +43,30 @@ extension Clause {
     public func mapShapes(_ map: (Int, GeoShape) -> GeoShape) -> Clause {
         var ordinal = 0
         return mapped(map, &ordinal)
+    }
+
+    /// The path from the tree's root to a spatial clause, such as `["clauses[1]", "clause"]`; nil if there
+    /// is none.
+    ///
+    /// - Parameter ordinal: its place among the spatial clauses of the tree.
+    public func path(toShape ordinal: Int) -> [String]? {
+        var ordinal = ordinal
+        return path(toShape: &ordinal)
+    }
+
+    private func path(toShape ordinal: inout Int) -> [String]? {
+        switch self {
+        case .geo:
+            defer { ordinal -= 1 }
+            return ordinal == 0 ? [] : nil
+        case .and(let clauses), .or(let clauses):
+            for (index, clause) in clauses.enumerated() {
+                if let path = clause.path(toShape: &ordinal) { return ["clauses[\(index)]"] + path }
+            }
+            return nil
+        case .not(let clause): return clause.path(toShape: &ordinal).map { ["clause"] + $0 }
+        default: return nil
+        }
     }
 
     private func mapped(_ map: (Int, GeoShape) -> GeoShape, _ ordinal: inout Int) -> Clause {

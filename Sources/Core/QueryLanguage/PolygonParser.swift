@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 /// Parses a GeoJSON geometry of type Polygon or MultiPolygon (RFC 7946) into a `GeoPolygon`, or
 /// throws the first fault with its path.

@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 /// Parses positions of GeoJSON (RFC 7946), and counts those of one query against a limit.
 ///

@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 extension Query {
     /// Appends the query in words, in the style of an SQL WHERE clause, as a JSON string.

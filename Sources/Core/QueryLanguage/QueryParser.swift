@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 /// Parses the query document of a request's params into a `Query`, or throws the first fault with
 /// its path.

@@ -1,5 +1,5 @@
 import Geodesy
-import JSONText
+import PlainJSON
 
 /// Values of any type as bytes whose order is the order of the values.
 ///

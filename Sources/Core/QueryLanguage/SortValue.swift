@@ -1,6 +1,6 @@
 import Geodesy
-import JSONText
 import Objects
+import PlainJSON
 
 /// A value as a sort key encodes it.
 public enum SortValue: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import CGlibc
+import CLanes
 
 // The characters of a text that is known to be UTF-8, one by one. A character is a code point.
 

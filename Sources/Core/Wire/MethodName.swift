@@ -10,6 +10,10 @@ public enum MethodName: Int, Sendable, CaseIterable {
     case ping
     /// Counts, sizes and times of the service as a whole.
     case statistics
+    /// The costly reads that run or wait for a thread.
+    case activity
+    /// Ends one of them.
+    case cancel
     /// The nodes of a cluster that are to hold a bucket.
     case route
     /// Exchanges a token for the rights of the later requests of the connection.
@@ -60,6 +64,8 @@ public enum MethodName: Int, Sendable, CaseIterable {
     case check
     /// A copy of the store's file at one state, piece by piece.
     case backup
+    /// Gives free pages of the store's file back, for a while.
+    case compact
 
     /// The name on the wire.
     public var text: StaticString { wire.text }
@@ -73,6 +79,8 @@ public enum MethodName: Int, Sendable, CaseIterable {
         case .info: ("server.info", true)
         case .ping: ("server.ping", true)
         case .statistics: ("server.stats", true)
+        case .activity: ("server.activity", true)
+        case .cancel: ("server.cancel", true)
         case .route: ("server.route", true)
         case .login: ("auth.login", false)
         case .listBuckets: ("bucket.list", true)
@@ -96,6 +104,7 @@ public enum MethodName: Int, Sendable, CaseIterable {
         case .stopWatch: ("watch.stop", false)
         case .check: ("store.check", false)
         case .backup: ("store.backup", false)
+        case .compact: ("store.compact", true)
         }
     }
 

@@ -95,9 +95,24 @@ public protocol Backend: Sendable {
     /// Holds the present state of the store so that it can be copied piece by piece while writes
     /// continue.
     func backup() throws(ServiceFailure) -> any StoreBackup
+
+    /// Gives pages of the store back to the file system that hold nothing, while reads and writes
+    /// continue; call it until there are none.
+    ///
+    /// - Parameter time: about how long one call may take.
+    func compact(
+        for time: Duration, until stop: StopSignal?
+    ) throws(ServiceFailure) -> CompactionState
 }
 
 extension Backend {
+    /// - Throws: always `OPERATION_NOT_ALLOWED`: there is no file.
+    public func compact(
+        for time: Duration, until stop: StopSignal?
+    ) throws(ServiceFailure) -> CompactionState {
+        throw ServiceFailure(.notAllowed, "there is no file to compact")
+    }
+
     /// Queues a write that has no key and no owner.
     public func submit(
         _ write: Write,

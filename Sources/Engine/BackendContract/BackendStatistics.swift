@@ -13,6 +13,14 @@ public struct BackendStatistics: Sendable, Equatable {
     /// The bytes that the store occupies on disk, including its log; 0 for a backend without a
     /// store.
     public var storeBytes = 0
+    /// The pages of the store's file that hold nothing, of 4 KiB each.
+    public var freePages = 0
+    /// The size of the disk that the store is on, in bytes, and how much of it is free; 0 if that is
+    /// not known.
+    public var diskBytes = 0
+    public var diskFreeBytes = 0
+    /// The number of queries and counts that had to go through a whole bucket.
+    public var scans = 0
     /// The number of writes that wait to be committed.
     public var waitingWrites = 0
     /// The number of the latest change.

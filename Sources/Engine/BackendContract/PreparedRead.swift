@@ -19,6 +19,9 @@ public enum ReadRequest: Sendable {
     case clusters(ClusterQuery, in: BucketName, by: String? = nil)
     /// A JSON object with the paths of the fields of a bucket's objects, and their types.
     case fields(in: BucketName)
+    /// An array of the reasons for which a query finds nothing, none if it is not known why. Buckets
+    /// that satisfy the condition may be named.
+    case hints(Query, in: BucketName, mayName: @Sendable (BucketName) -> Bool)
     /// The buckets of a scope that satisfy a condition, by name, with commas between them. Only
     /// those after a given name are included, if one is given, and only those among others, which
     /// are in order, if they are.
@@ -32,7 +35,8 @@ extension ReadRequest {
     public var bucket: BucketName? {
         switch self {
         case .page(_, let bucket, _), .count(_, let bucket, _), .aggregation(_, let bucket, _),
-            .explanation(_, let bucket, _), .clusters(_, let bucket, _), .fields(let bucket):
+            .explanation(_, let bucket, _), .clusters(_, let bucket, _), .fields(let bucket),
+            .hints(_, let bucket, _):
             bucket
         case .buckets: nil
         }

@@ -3,6 +3,7 @@ import Synchronization
 /// Tells work on another thread to end, because its client is gone or the service stops.
 public final class StopSignal: Sendable {
     private let flag = Atomic(false)
+    private let cancellation = Atomic(false)
     private let bodies = Mutex<[@Sendable () -> Void]>([])
 
     /// A signal that has not been given yet.
@@ -16,6 +17,15 @@ public final class StopSignal: Sendable {
         flag.store(true, ordering: .relaxed)
         for body in takeBodies() { body() }
     }
+
+    /// Gives the signal for somebody whose answer still has to come: the client is there.
+    public func cancel() {
+        cancellation.store(true, ordering: .relaxed)
+        stop()
+    }
+
+    /// Whether the work was cancelled.
+    public var isCancelled: Bool { cancellation.load(ordering: .relaxed) }
 
     /// Calls `body` once when the signal is given, on any thread; at once if it has already been
     /// given.

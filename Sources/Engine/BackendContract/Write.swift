@@ -33,6 +33,12 @@ public enum Write: Sendable {
     /// take effect before it.
     public var searches: Bool { if case .deleteWhere = self { true } else { false } }
 
+    /// Whether it sets what only the service sets otherwise.
+    public var restoresMetadata: Bool {
+        guard case .putMany(_, let objects) = self else { return false }
+        return objects.first?.restored != nil
+    }
+
     /// The approximate memory that the write occupies while it waits.
     public var memoryBytes: Int {
         let fixed = 256
@@ -91,8 +97,11 @@ public struct PutObject: Sendable {
     /// If the object exists, it is replaced only if the new document has a greater value of this
     /// field, in the order of values.
     public var ifNewer: FieldPath?
+    /// What the object had elsewhere; nil for an object that the write makes or changes. An object in
+    /// its place is deleted.
+    public var restored: RestoredMetadata?
 
-    /// Stores its arguments.
+    /// Stores its arguments. Nothing is restored.
     public init(
         id: ObjectID?, document: WrittenDocument, owner: String? = nil, dataType: String? = nil,
         expires: Int64? = nil, ifNewer: FieldPath? = nil

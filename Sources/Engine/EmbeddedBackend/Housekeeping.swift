@@ -8,7 +8,8 @@ import Synchronization
 /// The recurring work beside the writes: checkpoints, the removal of expired and outdated data, the
 /// return of free memory, and merges of indexes at rest.
 ///
-/// `@unchecked Sendable`: only the housekeeping thread accesses `ticks` and `isFailing`.
+/// `@unchecked Sendable`: only the housekeeping thread accesses `ticks`, `isFailing` and
+/// `isShrinking`.
 final class Housekeeping: @unchecked Sendable {
     private let store: SQLiteStore
     private let engine: Engine
@@ -19,18 +20,24 @@ final class Housekeeping: @unchecked Sendable {
     private let metrics: StoreMetrics
     private let thread = WorkThread("housekeeping", .background)
     private let interval: Duration
+    /// So many free pages are nothing to act on.
+    private let freePages: Int
     private let isStopped = Atomic(false)
     private var ticks = 0
     private var isFailing = false
+    /// Whether pages that hold nothing are being given back.
+    private var isShrinking = false
 
     /// The number of ticks between two times at which free memory is returned.
     private static let sweepEvery = 30
+    /// One free page in so many is nothing to act on.
+    private static let shareOfFreePages = 8
     /// The least time between two checkpoints.
     private static let checkpointPause = Duration.milliseconds(200)
 
     init(
         store: SQLiteStore, engine: Engine, writer: Writer, exports: Exports,
-        tick: Duration, logger: Logger, clock: ServiceClock
+        tuning: Engine.Tuning, logger: Logger, clock: ServiceClock
     ) {
         self.exports = exports
         self.store = store
@@ -39,7 +46,8 @@ final class Housekeeping: @unchecked Sendable {
         self.logger = logger
         self.clock = clock
         metrics = StoreMetrics(clock: clock)
-        interval = tick
+        interval = tuning.housekeeping
+        freePages = tuning.freePages
         store.checkpointDue.set { [weak self] in
             self?.thread.async(after: Self.checkpointPause) { [weak self] in
                 self?.attempt { try $0.checkpoint() }
@@ -81,6 +89,7 @@ final class Housekeeping: @unchecked Sendable {
         engine.endOverdueWaits()
         noteDisplacement()
         try checkpoint()
+        try shrink()
         if try store.hasExpired(at: clock.milliseconds()) { writer.removeExpired() }
         if ticks % Self.sweepEvery == 1 {
             writer.forgetOld()
@@ -96,6 +105,15 @@ final class Housekeeping: @unchecked Sendable {
         if try store.checkpoint() { writer.finishCheckpoint() }
         exports.endThoseThatKeepTooMuch(logBytes: store.logLength)
         metrics.checkpointed(since: start)
+    }
+
+    /// Has the writer give pages back, one turn a tick, if more than an eighth of the file holds
+    /// nothing, and not just a few: until it is half of that. Writes will use the rest.
+    private func shrink() throws(StoreFailure) {
+        let (all, free) = try store.countPages()
+        let most = max(all / Self.shareOfFreePages, freePages)
+        isShrinking = free > (isShrinking ? most / 2 : most)
+        if isShrinking { writer.giveBackPages() }
     }
 
     private func attempt(_ body: (Housekeeping) throws -> Void) {

@@ -44,7 +44,8 @@ struct RowCheck {
         switch stored {
         case .failure(let failure): found.append("\(failure)")
         case .success(let stored):
-            points += stored.count
+            // An index has a point once that stands twice in an array.
+            points += stored.count > 1 ? Set(stored).count : stored.count
             found += documentProblems(row, stored)
             if let engine, let name {
                 found += engine.disagreements(row, stored, in: name, parser)
@@ -58,11 +59,11 @@ struct RowCheck {
     func countProblems() -> [String] {
         guard let engine else { return [] }
         return Set(objects.keys).union(engine.buckets).compactMap { bucket in
-            let (stored, counted) = (objects[bucket] ?? 0, engine.count(of: bucket))
-            return stored == counted
+            let (stored, indexed) = (objects[bucket] ?? 0, engine.count(of: bucket))
+            return stored == indexed
                 ? nil
-                : "bucket \(bucket.text): \(stored) objects are stored at change \(lastChange), the "
-                    + "index counts \(counted) at change \(engine.change)"
+                : "bucket \(bucket.text): \(counted(stored, "object")) stored at change \(lastChange), the "
+                    + "index has \(indexed) at change \(engine.change)"
         }.sorted()
     }
 

@@ -23,6 +23,7 @@ public final class SQLiteBackend: Backend {
     private let backupSlot = BackupSlot()
     private let history: ChangeHistory
     private let logger: Logger
+    let clock: ServiceClock
 
     /// Opens or creates the store, and loads the part that the engine needs.
     ///
@@ -54,13 +55,14 @@ public final class SQLiteBackend: Backend {
         self.store = store
         self.engine = engine
         self.logger = logger
+        self.clock = clock
         writer = Writer(
             store: store, engine: engine, upstream: upstream, limits: limits, tuning: tuning,
             logger: logger, clock: clock)
         exports = Exports(limits: limits)
         housekeeping = Housekeeping(
             store: store, engine: engine, writer: writer, exports: exports,
-            tick: tuning.housekeeping, logger: logger, clock: clock)
+            tuning: tuning, logger: logger, clock: clock)
         history = ChangeHistory(
             of: store, from: engine.change, upstream: upstream, logger: logger, clock: clock)
         engine.setHistory(mark: history.mark)
@@ -234,6 +236,8 @@ public final class SQLiteBackend: Backend {
         var statistics = engine.statistics()
         statistics.memory.storeCache = SQLiteStore.memoryBytes
         statistics.storeBytes = store.fileBytes
+        statistics.freePages = store.freePages
+        (statistics.diskBytes, statistics.diskFreeBytes) = store.diskSpace
         statistics.commits = writer.commits
         statistics.waitingWrites = writer.waiting
         return statistics

@@ -85,6 +85,23 @@ extension Writer {
     /// The field paths that are looked at in one transaction.
     private static let fieldsAtOnce = 256
 
+    /// The pages that are given back in one transaction: some milliseconds.
+    static let pagesAtOnce = 64
+
+    /// Gives pages back that hold nothing, for one turn. A file that an earlier version has made keeps
+    /// them until it is compacted.
+    func giveBackPages() {
+        betweenWrites { [self] in
+            do throws(StoreFailure) {
+                guard try store.givesPagesBack() else { return }
+                let end = ThreadClock.deadline(after: tuning.turn)
+                while try store.giveBack(atMost: Self.pagesAtOnce) > 0, !end.isOver {}
+            } catch {
+                logger.warning("free pages are kept", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+
     /// Completes a checkpoint so that the write-ahead log can restart.
     func finishCheckpoint() {
         betweenWrites { [self] in

@@ -20,6 +20,8 @@ extension Engine {
         case .clusters(let query, let bucket, let principal):
             PreparedClusters.prepared(query, in: bucket, by: principal, on: self)
         case .fields(let bucket): PreparedFields(of: bucket, on: self)
+        case .hints(let query, let bucket, let mayName):
+            PreparedHints(query, in: bucket, mayName: mayName, on: self)
         case .buckets(let scope, let last, let names, let isListed):
             PreparedListing(scope, after: last, among: names, where: isListed, on: self)
         }
@@ -59,6 +61,7 @@ extension Engine {
         statistics.memory.documentCache = cache.bytes
         statistics.memory.supersededDocuments = snapshot.superseded.totalBytes
         statistics.change = snapshot.change
+        statistics.scans = planCounters.scans
         return statistics
     }
 

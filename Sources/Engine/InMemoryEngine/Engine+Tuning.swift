@@ -51,6 +51,8 @@ extension Engine {
         /// The time that a search may take on an event loop when its estimate is cheap. After that, a
         /// worker thread starts it again.
         public var briefSearch = Duration.milliseconds(2)
+        /// No more free pages of the store's file than these are given back unless they are asked for.
+        public var freePages = 4_096
         /// The interval of housekeeping.
         public var housekeeping = Duration.seconds(1)
 

@@ -22,6 +22,14 @@ public struct WatchQuery: Sendable, Hashable {
         }
     }
 
+    /// The path of the member that names a bucket as that of a centre; nil if no centre is in it.
+    public func path(of bucket: BucketName) -> String? {
+        guard let center = centers.first(where: { $0.bucket == bucket }),
+            let path = query.clause.path(toShape: center.ordinal)
+        else { return nil }
+        return (["bucketQuery", "clause"] + path + ["center", "bucket"]).joined(separator: ".")
+    }
+
     /// Whether it is the first so many of an order.
     var isRanking: Bool { query.limit != nil }
 }

@@ -48,6 +48,11 @@ public struct WatchRequest: Sendable {
         return [bucket] + others.subtracting([bucket]).sorted()
     }
 
+    /// The path of the member that names one of these buckets.
+    public func path(of bucket: BucketName) -> String {
+        bucket == self.bucket ? "bucket" : query.path(of: bucket) ?? "pairs.bucket"
+    }
+
     /// Whether what belongs to the watch depends on what belonged to it before.
     var remembersObjects: Bool { leaveRadius != nil || pairs != nil }
 

@@ -44,6 +44,7 @@ extension FrozenStore {
                 }
                 // The copy is one file without a log. A service creates a log of its own for it.
                 try target.execute(sql: "PRAGMA journal_mode = DELETE")
+                try Self.compact(target)
             }
             try target.close()
             guard fsync(descriptor) == 0 else {
@@ -54,5 +55,16 @@ extension FrozenStore {
             unlink(path)
             throw StoreFailure(error, path: path)
         }
+    }
+
+    /// Takes out the pages that hold nothing.
+    private static func compact(_ copy: Database) throws {
+        guard try SQLiteStore.number(copy, "freelist_count") > 0 else { return }
+        // A copy that is not completed is deleted.
+        try copy.execute(sql: "PRAGMA journal_mode = OFF")
+        // Without it the file of an earlier version has to be written anew.
+        try copy.execute(
+            sql: try SQLiteStore.number(copy, "auto_vacuum") == 2
+                ? "PRAGMA incremental_vacuum" : "PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
     }
 }

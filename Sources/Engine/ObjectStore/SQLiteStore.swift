@@ -2,6 +2,7 @@ import BackendContract
 import GRDB
 import GRDBSQLite
 import Geodesy
+import Glibc
 import Objects
 import Runtime
 import Synchronization
@@ -41,6 +42,9 @@ public final class SQLiteStore: Sendable {
     let cutsRemains = Atomic(false)
     /// The length of the log after the last checkpoint, in bytes.
     let loggedBytes = Atomic(0)
+    /// The pages of the file, and those that hold nothing, when they were last counted.
+    let pages = Atomic(0)
+    let unusedPages = Atomic(0)
     /// The documents that were read since the caches were last looked at.
     private let documentReads = Atomic(0)
 
@@ -80,6 +84,10 @@ public final class SQLiteStore: Sendable {
                 // A connection opens the file that is at the path when the connection is opened.
                 guard files.isFileInPlace else { throw StoreFailure.displaced(path: path) }
                 try db.execute(sql: synchronous)
+                // Of a new file only: another takes it over when it is rebuilt. It would be a write.
+                if !db.configuration.readonly {
+                    try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+                }
                 try db.execute(sql: "PRAGMA cache_size = -65536")
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
                 // Leaves room for the data that is written while a checkpoint catches up with a
@@ -326,6 +334,15 @@ public final class SQLiteStore: Sendable {
 
     /// The size of the file and its write-ahead log, in bytes.
     public var fileBytes: Int { sizeOfFile + (StoreLock.size(of: path + "-wal") ?? 0) }
+
+    /// The size of the disk that the file is on, in bytes, and how much of it this process may use; 0
+    /// if that is not known.
+    public var diskSpace: (bytes: Int, free: Int) {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return (0, 0) }
+        let block = Int(status.f_frsize)
+        return (Int(status.f_blocks) * block, Int(status.f_bavail) * block)
+    }
 
     var sizeOfFile: Int { StoreLock.size(of: path) ?? 0 }
 }

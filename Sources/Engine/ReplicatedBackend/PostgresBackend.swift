@@ -340,6 +340,13 @@ public final class PostgresBackend: Backend {
         )
     }
 
+    /// Compacts this node's copy. PostgreSQL has its own vacuum.
+    public func compact(
+        for time: Duration, until stop: StopSignal?
+    ) throws(ServiceFailure) -> CompactionState {
+        try present().backend.compact(for: time, until: stop)
+    }
+
     /// The statistics of this node.
     public func statistics() -> BackendStatistics {
         guard let node = node.withLock({ $0 }) else {

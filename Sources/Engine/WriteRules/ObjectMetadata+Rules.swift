@@ -10,6 +10,21 @@ extension ObjectMetadata {
             dataType: object.dataType, expires: object.expires)
     }
 
+    /// The metadata of an object that is restored.
+    ///
+    /// - Parameter present: that of the object whose place it takes.
+    init(
+        restoring object: PutObject, as id: ObjectID, after present: ObjectMetadata?, at now: Int64
+    ) {
+        let known = object.restored
+        let created = known?.created ?? now
+        self.init(
+            id: id, created: created,
+            modified: max(known?.modified ?? now, created, present?.modified ?? created),
+            version: max(known?.version ?? 1, (present?.version ?? 0) + 1), owner: known?.owner,
+            dataType: object.dataType, expires: object.expires)
+    }
+
     /// The metadata after a change: the next version, with a modification time that is not before
     /// the present one.
     func next(at now: Int64, expires: Int64?) -> ObjectMetadata {

@@ -151,11 +151,23 @@ public struct WriteEvaluator<State: TransactionState> {
     private func put(
         _ object: PutObject, over present: PresentObject?, in bucket: BucketName
     ) throws -> WriteResult {
+        if object.restored != nil { return try restore(object, over: present, in: bucket) }
         if let present {
             return try replace(present, object.document, expires: object.expires, in: bucket)
         }
         let metadata = ObjectMetadata(
             creating: object, as: object.id ?? freeID(in: bucket), at: now)
+        try state.insert(metadata, object.document, in: bucket)
+        return WriteResult(metadata)
+    }
+
+    private func restore(
+        _ object: PutObject, over present: PresentObject?, in bucket: BucketName
+    ) throws -> WriteResult {
+        if let present { try state.delete([present.creation], in: bucket, at: now) }
+        let metadata = ObjectMetadata(
+            restoring: object, as: object.id ?? freeID(in: bucket), after: present?.metadata,
+            at: now)
         try state.insert(metadata, object.document, in: bucket)
         return WriteResult(metadata)
     }

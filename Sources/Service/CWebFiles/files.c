@@ -21,8 +21,20 @@ static const unsigned char buckets_js[] = {
 static const unsigned char builder_js[] = {
 #embed "../WebFiles/builder.js"
 };
+static const unsigned char bytes_js[] = {
+#embed "../WebFiles/bytes.js"
+};
 static const unsigned char canvas_shapes_js[] = {
 #embed "../WebFiles/canvas-shapes.js"
+};
+static const unsigned char catalogue_css[] = {
+#embed "../WebFiles/catalogue.css"
+};
+static const unsigned char catalogue_html[] = {
+#embed "../WebFiles/catalogue.html"
+};
+static const unsigned char catalogue_js[] = {
+#embed "../WebFiles/catalogue.js"
 };
 static const unsigned char clause_editor_js[] = {
 #embed "../WebFiles/clause-editor.js"
@@ -66,8 +78,14 @@ static const unsigned char graticule_js[] = {
 static const unsigned char grid_js[] = {
 #embed "../WebFiles/grid.js"
 };
+static const unsigned char ground_js[] = {
+#embed "../WebFiles/ground.js"
+};
 static const unsigned char icon_svg[] = {
 #embed "../WebFiles/icon.svg"
+};
+static const unsigned char latest_js[] = {
+#embed "../WebFiles/latest.js"
 };
 static const unsigned char leaflet_js[] = {
 #embed "../WebFiles/leaflet.js"
@@ -114,6 +132,9 @@ static const unsigned char marks_layer_js[] = {
 static const unsigned char model_js[] = {
 #embed "../WebFiles/model.js"
 };
+static const unsigned char open_with_js[] = {
+#embed "../WebFiles/open-with.js"
+};
 static const unsigned char operators_js[] = {
 #embed "../WebFiles/operators.js"
 };
@@ -128,6 +149,15 @@ static const unsigned char page_js[] = {
 };
 static const unsigned char phone_css[] = {
 #embed "../WebFiles/phone.css"
+};
+static const unsigned char places_js[] = {
+#embed "../WebFiles/places.js"
+};
+static const unsigned char places_json_gz[] = {
+#embed "../WebFiles/places.json.gz"
+};
+static const unsigned char pmtiles_js[] = {
+#embed "../WebFiles/pmtiles.js"
 };
 static const unsigned char query_css[] = {
 #embed "../WebFiles/query.css"
@@ -156,6 +186,9 @@ static const unsigned char sentences_js[] = {
 static const unsigned char service_js[] = {
 #embed "../WebFiles/service.js"
 };
+static const unsigned char settings_js[] = {
+#embed "../WebFiles/settings.js"
+};
 static const unsigned char shapes_layer_js[] = {
 #embed "../WebFiles/shapes-layer.js"
 };
@@ -164,6 +197,9 @@ static const unsigned char shell_js[] = {
 };
 static const unsigned char sphere_js[] = {
 #embed "../WebFiles/sphere.js"
+};
+static const unsigned char spread_js[] = {
+#embed "../WebFiles/spread.js"
 };
 static const unsigned char suggestions_js[] = {
 #embed "../WebFiles/suggestions.js"
@@ -183,8 +219,17 @@ static const unsigned char theme_css[] = {
 static const unsigned char theme_js[] = {
 #embed "../WebFiles/theme.js"
 };
+static const unsigned char tiles_js[] = {
+#embed "../WebFiles/tiles.js"
+};
 static const unsigned char values_js[] = {
 #embed "../WebFiles/values.js"
+};
+static const unsigned char vector_style_js[] = {
+#embed "../WebFiles/vector-style.js"
+};
+static const unsigned char vector_tile_js[] = {
+#embed "../WebFiles/vector-tile.js"
 };
 static const unsigned char watch_state_js[] = {
 #embed "../WebFiles/watch-state.js"
@@ -199,7 +244,11 @@ static const struct web_file files[] = {
     FILE_OF(basemap_js, "basemap.js"),
     FILE_OF(buckets_js, "buckets.js"),
     FILE_OF(builder_js, "builder.js"),
+    FILE_OF(bytes_js, "bytes.js"),
     FILE_OF(canvas_shapes_js, "canvas-shapes.js"),
+    FILE_OF(catalogue_css, "catalogue.css"),
+    FILE_OF(catalogue_html, "catalogue.html"),
+    FILE_OF(catalogue_js, "catalogue.js"),
     FILE_OF(clause_editor_js, "clause-editor.js"),
     FILE_OF(clusters_js, "clusters.js"),
     FILE_OF(commands_js, "commands.js"),
@@ -214,7 +263,9 @@ static const struct web_file files[] = {
     FILE_OF(frame_js, "frame.js"),
     FILE_OF(graticule_js, "graticule.js"),
     FILE_OF(grid_js, "grid.js"),
+    FILE_OF(ground_js, "ground.js"),
     FILE_OF(icon_svg, "icon.svg"),
+    FILE_OF(latest_js, "latest.js"),
     FILE_OF(leaflet_js, "leaflet.js"),
     FILE_OF(live_view_js, "live-view.js"),
     FILE_OF(live_js, "live.js"),
@@ -230,11 +281,15 @@ static const struct web_file files[] = {
     FILE_OF(mark_set_js, "mark-set.js"),
     FILE_OF(marks_layer_js, "marks-layer.js"),
     FILE_OF(model_js, "model.js"),
+    FILE_OF(open_with_js, "open-with.js"),
     FILE_OF(operators_js, "operators.js"),
     FILE_OF(order_form_js, "order-form.js"),
     FILE_OF(page_css, "page.css"),
     FILE_OF(page_js, "page.js"),
     FILE_OF(phone_css, "phone.css"),
+    FILE_OF(places_js, "places.js"),
+    FILE_OF(places_json_gz, "places.json.gz"),
+    FILE_OF(pmtiles_js, "pmtiles.js"),
     FILE_OF(query_css, "query.css"),
     FILE_OF(query_js, "query.js"),
     FILE_OF(rate_js, "rate.js"),
@@ -244,16 +299,21 @@ static const struct web_file files[] = {
     FILE_OF(selection_js, "selection.js"),
     FILE_OF(sentences_js, "sentences.js"),
     FILE_OF(service_js, "service.js"),
+    FILE_OF(settings_js, "settings.js"),
     FILE_OF(shapes_layer_js, "shapes-layer.js"),
     FILE_OF(shell_js, "shell.js"),
     FILE_OF(sphere_js, "sphere.js"),
+    FILE_OF(spread_js, "spread.js"),
     FILE_OF(suggestions_js, "suggestions.js"),
     FILE_OF(table_js, "table.js"),
     FILE_OF(text_js, "text.js"),
     FILE_OF(theme_switch_js, "theme-switch.js"),
     FILE_OF(theme_css, "theme.css"),
     FILE_OF(theme_js, "theme.js"),
+    FILE_OF(tiles_js, "tiles.js"),
     FILE_OF(values_js, "values.js"),
+    FILE_OF(vector_style_js, "vector-style.js"),
+    FILE_OF(vector_tile_js, "vector-tile.js"),
     FILE_OF(watch_state_js, "watch-state.js"),
     FILE_OF(watch_js, "watch.js"),
 };

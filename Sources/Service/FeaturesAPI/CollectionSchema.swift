@@ -1,6 +1,7 @@
 import JSONText
 import Objects
 import QueryLanguage
+import WebExchange
 
 /// What is known of a collection as JSON Schemas.
 extension CollectionShape {

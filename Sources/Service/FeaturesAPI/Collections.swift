@@ -46,7 +46,8 @@ extension FeatureExchange {
         for scope in scopes[first...] {
             var key = scope == last?.bucket.scope ? last?.bucket.precedingKey : nil
             repeat {
-                let page = try await buckets(of: scope, after: key)
+                let page = try await site.operations.buckets(
+                    of: scope, after: key, for: caller)
                 for bucket in page.buckets {
                     for collection in bucket.collections(after: last) {
                         if names.count == limit { return (names, false) }
@@ -71,7 +72,8 @@ extension FeatureExchange {
 
     func collection() async throws(WebFailure) -> WebAnswer {
         let name = try collectionName()
-        let field = try await geoFields(of: name.bucket).field(of: name)
+        let field = try await site.operations.geoFields(of: name.bucket, for: caller)
+            .field(of: name)
         return WebAnswer(MediaType.json, try await description(of: name, field).utf8)
     }
 
@@ -111,14 +113,14 @@ extension FeatureExchange {
 
     func schema() async throws(WebFailure) -> WebAnswer {
         let name = try collectionName()
-        let shape = try await shape(of: name)
+        let shape = try await site.catalog.shape(of: name, for: caller)
         return schemaAnswer(
             shape.schema(title: name.text, address: address(of: name, "/schema")))
     }
 
     func queryables() async throws(WebFailure) -> WebAnswer {
         let name = try collectionName()
-        let shape = try await shape(of: name)
+        let shape = try await site.catalog.shape(of: name, for: caller)
         return schemaAnswer(
             shape.queryables(title: name.text, address: address(of: name, "/queryables")))
     }

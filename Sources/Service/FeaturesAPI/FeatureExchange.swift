@@ -59,31 +59,12 @@ struct FeatureExchange: Sendable {
         .invalid("there is no parameter \(quoted(name))", at: shortened(name))
     }
 
-    /// Calls a method of the protocol.
-    ///
-    /// - Parameter params: writes the params, with their braces.
-    func call(
-        _ method: MethodName, _ params: (inout JSONWriter) -> Void
-    ) async throws(WebFailure) -> [UInt8] {
-        var writer = JSONWriter()
-        params(&writer)
-        do throws(RPCFailure) {
-            return try await site.operations.call(method, writer.bytes, from: caller)
+    /// The collection that the path names.
+    func collectionName() throws(WebFailure) -> CollectionName {
+        do throws(WebFailure) {
+            return try CollectionName(arguments["collectionId"] ?? "")
         } catch {
-            throw WebFailure(error)
-        }
-    }
-
-    /// Reads the JSON that a method answered.
-    func reading<Result>(
-        _ answer: [UInt8], _ body: (JSONView) -> Result
-    ) throws(WebFailure) -> Result {
-        do {
-            return try JSONParser.reading(answer, body)
-        } catch {
-            throw WebFailure(
-                .internalServerError, ServiceFailure.Reason.undefined.rawValue,
-                "the service's own answer cannot be read")
+            throw .noSuchCollection
         }
     }
 

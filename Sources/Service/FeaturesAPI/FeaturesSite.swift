@@ -14,14 +14,16 @@ public struct FeaturesSite: Sendable {
     let operations: any WebOperations
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int64
-    let catalog = Catalog()
+    let catalog: Catalog
     let extents = ExtentCache()
 
     /// Answers with the operations of a service.
     ///
     /// - Parameter now: milliseconds since 1970.
-    public init(operations: any WebOperations, now: @escaping @Sendable () -> Int64) {
-        (self.operations, self.now) = (operations, now)
+    public init(
+        operations: any WebOperations, catalog: Catalog, now: @escaping @Sendable () -> Int64
+    ) {
+        (self.operations, self.catalog, self.now) = (operations, catalog, now)
     }
 
     /// Answers a request whose path begins with `ogc`.
@@ -55,7 +57,12 @@ public struct FeaturesSite: Sendable {
             try operations.permit(exchange.caller, reading: exchange.collectionName().bucket)
         }
         try exchange.checkParameters()
-        return try await route.answer(exchange)
+        let answer = try await route.answer(exchange)
+        // A list of features tells the time.
+        guard answer.headers[.eTag] == nil, let bytes = answer.bytes, answer.status == .ok else {
+            return answer
+        }
+        return answer.marked(digest(of: bytes), for: request)
     }
 }
 

@@ -1,4 +1,3 @@
-import CQL2
 import HTTPTypes
 import JSONText
 import Objects
@@ -10,23 +9,21 @@ import Wire
 extension FeatureExchange {
     func items() async throws(WebFailure) -> WebAnswer {
         let name = try collectionName()
-        var shape = try await shape(of: name, isRecent: true)
+        var shape = try await site.catalog.shape(of: name, for: caller, isRecent: true)
         let limits = site.operations.limits
         let properties = ItemsQuery.properties(of: request)
         let known = properties.isEmpty ? [] : shape.queryableNames
         if !properties.allSatisfy({ known.contains(Array($0.name.utf8)) }) {
             // Perhaps some object has had the field since.
-            shape = try await self.shape(of: name)
+            shape = try await site.catalog.shape(of: name, for: caller)
         }
         let query: ItemsQuery
         do throws(WebFailure) {
             query = try ItemsQuery(request, shape, limits)
         } catch let failure where failure.path == "filter" {
             // Perhaps some object has had the place since.
-            let geoFields = try await geoFields(of: name.bucket)
-            shape = CollectionShape(
-                geoField: try geoFields.field(of: name), geoFields: geoFields.all,
-                fields: shape.fields)
+            let geoFields = try await site.operations.geoFields(of: name.bucket, for: caller)
+            shape = try shape.having(geoFields, as: name)
             query = try ItemsQuery(request, shape, limits)
         }
         let pages = FeaturePages(exchange: self, name: name, shape: shape, query: query)
@@ -42,6 +39,11 @@ extension FeatureExchange {
             pages.writeTail(
                 returned: first.count, matched: matched, nextKey: first.nextKey, to: &writer)
             answer.body = .whole(writer.bytes)
+            let links = pages.links(first.nextKey).map { String(decoding: $0.utf8, as: UTF8.self) }
+            return answer.marked(
+                digest(
+                    of: [digest(of: first.features), String(matched), featureTypes.own] + links),
+                for: request)
         } else {
             answer.body = .streamed { try await pages.write(from: first, matched: matched, to: $0) }
         }
@@ -50,14 +52,14 @@ extension FeatureExchange {
 
     func item() async throws(WebFailure) -> WebAnswer {
         let name = try collectionName()
-        let shape = try await shape(of: name, isRecent: true)
+        let shape = try await site.catalog.shape(of: name, for: caller, isRecent: true)
         let id: ObjectID
         do throws(ServiceFailure) {
             id = try ObjectID(arguments["featureId"] ?? "", at: "featureId")
         } catch {
             throw Self.noSuchFeature
         }
-        let object = try await call(.get) { writer in
+        let object = try await site.operations.ask(.get, from: caller) { writer in
             writer.raw("{")
             writer.key("bucket")
             writer.string(name.bucket.text)
@@ -71,7 +73,7 @@ extension FeatureExchange {
                 "alternate", featureTypes.other, "This feature as another type", ownAddress()),
             .link("collection", MediaType.json, "The collection", address(of: name)),
         ])
-        let feature = try reading(object) { view -> [UInt8]? in
+        let feature = try site.operations.reading(object) { view -> [UInt8]? in
             let value = shape.geoField.value(in: view)
             guard let value, !GeoPoint.coordinates(of: value).isEmpty else { return nil }
             var writer = JSONWriter(reserving: object.count + 1_000)
@@ -123,7 +125,7 @@ struct FeaturePages: Sendable {
                 writer.string(key)
             }
         }
-        return try exchange.reading(answer) { view in
+        return try exchange.site.operations.reading(answer) { view in
             var writer = JSONWriter(reserving: answer.count + answer.count / 2)
             var features = shape.featureWriter
             var count = 0
@@ -143,7 +145,7 @@ struct FeaturePages: Sendable {
     /// How many features match.
     func matched() async throws(WebFailure) -> Int {
         let answer = try await ask(.count) { _ in }
-        return try exchange.reading(answer) { $0["count"]?.number?.exactInt ?? 0 }
+        return try exchange.site.operations.reading(answer) { $0["count"]?.number?.exactInt ?? 0 }
     }
 
     /// Writes an answer that begins with a page, and holds one page at a time.
@@ -181,7 +183,7 @@ struct FeaturePages: Sendable {
         writer.raw("}")
     }
 
-    private func links(_ nextKey: String?) -> [JSONValue] {
+    func links(_ nextKey: String?) -> [JSONValue] {
         let (own, types) = (exchange.ownAddress(), exchange.featureTypes)
         var links: [JSONValue] = [
             .link("self", types.own, "This page", own),
@@ -201,7 +203,7 @@ struct FeaturePages: Sendable {
         _ method: MethodName, _ more: (inout JSONWriter) -> Void
     ) async throws(WebFailure) -> [UInt8] {
         do throws(WebFailure) {
-            return try await exchange.call(method) { writer in
+            return try await exchange.site.operations.ask(method, from: exchange.caller) { writer in
                 writer.raw("{")
                 writer.key("bucket")
                 writer.string(name.bucket.text)

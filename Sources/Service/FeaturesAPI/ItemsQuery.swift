@@ -1,4 +1,3 @@
-import CQL2
 import Geodesy
 import JSONText
 import Objects
@@ -9,8 +8,6 @@ import WebExchange
 package struct ItemsQuery: Sendable {
     static let usualLimit = 100
     package static let maximumLimit = 10_000
-    /// By one grammar: GDAL 3.6 knows the draft's name.
-    static let filterLanguages = ["cql2-text", "cql-text"]
     static let crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84"
 
     package let clause: Clause
@@ -28,11 +25,6 @@ package struct ItemsQuery: Sendable {
         // Every place lies in the world's box, and what has none is unknown there.
         var clauses = [Clause.geo(GeoClause(shape.geoField, .box(box ?? .world)))]
         if let text = request["datetime"] { clauses += try Self.time(text) }
-        if let language = request["filter-lang"], !Self.filterLanguages.contains(language) {
-            throw .invalid(
-                "the language of filters is \(Self.filterLanguages.joined(separator: " or "))",
-                at: "filter-lang")
-        }
         if let system = request["filter-crs"], system != Self.crs84 {
             throw .invalid("the reference system of filters is \(Self.crs84)", at: "filter-crs")
         }
@@ -44,14 +36,11 @@ package struct ItemsQuery: Sendable {
             }
             clauses.append(Self.equality(FieldPath(name), value))
         }
+        let language = try request.filterLanguage(or: .cql2)
         if let text = request["filter"] {
-            do throws(CQL2SyntaxError) {
-                clauses.append(
-                    try CQL2Filter.clause(text, limits, places: shape.spatialFields)
-                        .readingBooleans(of: shape.booleans))
-            } catch {
-                throw .invalid("\(error)", at: "filter")
-            }
+            clauses.append(
+                language == .expression
+                    ? try WebRequest.expression(text) : try shape.clause(cql2: text, limits))
         }
         clause = clauses.count == 1 ? clauses[0] : .and(clauses)
     }
@@ -100,30 +89,6 @@ package struct ItemsQuery: Sendable {
         let lower = start.1.map { LiteralRange.Limit(JSONNumber.integer($0.first)) }
         let upper = end.1.map { LiteralRange.Limit(JSONNumber.integer($0.last)) }
         return [.range(FieldPath("_modified"), .numbers(lower: lower, upper: upper))]
-    }
-}
-
-extension Clause {
-    /// The clause with `TRUE` and `FALSE` for 1 and 0 beside fields that hold nothing but booleans, as
-    /// GDAL writes them.
-    fileprivate func readingBooleans(of fields: Set<FieldPath>) -> Clause {
-        func read(_ literal: Literal) -> Literal {
-            switch literal {
-            case .number(.integer(0)): .bool(false)
-            case .number(.integer(1)): .bool(true)
-            default: literal
-            }
-        }
-        switch self {
-        case .eq(let field, let literal) where fields.contains(field):
-            return .eq(field, read(literal))
-        case .isIn(let field, let literals) where fields.contains(field):
-            return .isIn(field, literals.map(read))
-        case .and(let clauses): return .and(clauses.map { $0.readingBooleans(of: fields) })
-        case .or(let clauses): return .or(clauses.map { $0.readingBooleans(of: fields) })
-        case .not(let clause): return .not(clause.readingBooleans(of: fields))
-        default: return self
-        }
     }
 }
 

@@ -141,11 +141,12 @@ struct QueryParameter: Sendable {
             name: "filter", description: "A condition in the text form of CQL2.",
             schema: .object(["type": .string("string")])),
         QueryParameter(
-            name: "filter-lang", description: "The language of the filter; both names mean CQL2.",
+            name: "filter-lang",
+            description: "The language of the filter; the first two names mean CQL2.",
             schema: .object([
                 "type": .string("string"),
-                "enum": .array(ItemsQuery.filterLanguages.map { .string($0) }),
-                "default": .string(ItemsQuery.filterLanguages[0]),
+                "enum": .array(FilterLanguage.allCases.map { .string($0.rawValue) }),
+                "default": .string(FilterLanguage.cql2.rawValue),
             ])),
         QueryParameter(
             name: "filter-crs", description: "The reference system of the filter's geometries.",

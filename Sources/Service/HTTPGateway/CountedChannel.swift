@@ -30,6 +30,7 @@ struct CountedChannel: ServerChildChannel {
             // What has been read is kept until its turn comes.
             try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
             try channel.syncOptions?.setOption(.unsentBytes, value: maximumUnsentBytes)
+            try channel.syncOptions?.setOption(.socketOption(.so_keepalive), value: 1)
             if let bytes = limits.kernelBytes {
                 let option = ChannelOptions.socketOption(.so_sndbuf)
                 try channel.syncOptions?.setOption(option, value: SocketOptionValue(bytes))

@@ -71,6 +71,7 @@ public enum MetricCatalogue {
         ("geobucket_connections", "Connections that are open."),
         ("geobucket_connections_accepted_total", "Connections that were accepted."),
         ("geobucket_connections_refused_total", "Connections that a limit refused."),
+        ("geobucket_disk_free_bytes", "Bytes that are free on the disk of the store."),
         (
             "geobucket_dropped_compactions_total",
             "Compactions whose result was dropped because objects were missing in it."
@@ -91,6 +92,7 @@ public enum MetricCatalogue {
         ("geobucket_requests_total", "Requests that were answered."),
         ("geobucket_slow_queries_total", "Reads that took longer than is called slow."),
         ("geobucket_store_bytes", "Bytes of the store's files."),
+        ("geobucket_store_free_pages", "Pages of the store's file that hold nothing."),
         (
             "geobucket_sync_duration_seconds",
             "How long the ends of transactions took, which write the log and sync it."

@@ -122,6 +122,9 @@ final class RequestTurns: ChannelDuplexHandler {
         switch unwrapOutboundIn(data) {
         case .head where current == nil && fault != nil && refusal != nil:
             refuse(fault!, refusal!, context, promise)
+        case .head(let head) where head.status.code < 200:
+            // The answer itself is still to come.
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .head(var head):
             let goesOn = current?.isKeepAlive ?? false
             // HTTP/1.0 closes by default, so an open connection must be confirmed.

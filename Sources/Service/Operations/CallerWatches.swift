@@ -16,8 +16,8 @@ public final class CallerWatches: Sendable {
         var wake: (@Sendable () -> Void)?
         /// The watch that was begun or moved by the request that is being answered.
         var unopened: String?
-        /// What the login permitted when the watches were last reviewed; nil before that.
-        var reviewed: Grant??
+        /// What the caller might read when the watches were last reviewed; nil before that.
+        var reviewed: Reach?
         var isClosed = false
     }
 
@@ -134,20 +134,20 @@ public final class CallerWatches: Sendable {
 
     /// Ends the watches that the caller may no longer have. Compares, unless the login has changed.
     ///
-    /// - Parameter grant: what the login permits; nil if there is none any more.
-    func review(_ grant: Grant?) {
+    /// - Parameter reach: what the caller may read by now.
+    func review(_ reach: Reach) {
         let session = state.withLock { state -> WatchSession? in
-            if let reviewed = state.reviewed, reviewed == grant { return nil }
-            state.reviewed = grant
+            if state.reviewed == reach { return nil }
+            state.reviewed = reach
             return state.session
         }
         guard let session else { return }
-        guard let grant else {
+        guard !reach.isEmpty else {
             let failure = ServiceFailure(.unauthorized, "the login is no longer valid")
             return session.end(failure) { _ in false }
         }
         let failure = ServiceFailure(.notAllowed, "a bucket of the watch is not within your reach")
-        session.end(failure, unless: grant.reaches)
+        session.end(failure, unless: reach.contains)
     }
 
     /// Ends the watches of buckets that this node is not to hold any more.

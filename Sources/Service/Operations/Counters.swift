@@ -11,6 +11,7 @@ public final class Counters: Sendable {
         let name: String
         let requests = Atomic<Int>(0)
         let errors = Atomic<Int>(0)
+        let durations = DurationCounts()
 
         init(name: String) { self.name = name }
     }
@@ -22,6 +23,8 @@ public final class Counters: Sendable {
     private let accepted = Atomic<Int>(0)
     private let refused = Atomic<Int>(0)
     private let passed = Atomic<Int>(0)
+    private let slow = Atomic<Int>(0)
+    private let busyBuckets = BusyBuckets()
 
     private let metrics: RequestMetrics
     private let acceptedMetric = Counter(label: "geobucket_connections_accepted_total")
@@ -34,10 +37,15 @@ public final class Counters: Sendable {
     /// - Parameters:
     ///   - method: nil when the request names no known method.
     ///   - errorCode: the error it was answered with; nil for a result.
+    ///   - bucket: the one that it was about; nil if it was about none.
     ///   - nanoseconds: from its turn on its connection to its answer.
-    public func count(method: MethodName?, errorCode: String?, nanoseconds: Int64) {
+    public func count(
+        method: MethodName?, errorCode: String?, bucket: BucketName? = nil, nanoseconds: Int64
+    ) {
         let counter = method.map { methods[$0.rawValue] } ?? unknown
         counter.requests.add(1, ordering: .relaxed)
+        counter.durations.count(nanoseconds: nanoseconds)
+        if let bucket { busyBuckets.count(bucket, nanoseconds: nanoseconds) }
         if errorCode != nil { counter.errors.add(1, ordering: .relaxed) }
         metrics.record(
             method: method?.rawValue ?? methods.count, errorCode: errorCode,
@@ -45,7 +53,10 @@ public final class Counters: Sendable {
     }
 
     /// Counts a slow read.
-    public func countSlow() { metrics.recordSlow() }
+    public func countSlow() {
+        slow.add(1, ordering: .relaxed)
+        metrics.recordSlow()
+    }
 
     /// Counts a request that is passed on to another node, which counts it by its method.
     public func countPassedOn() { passed.add(1, ordering: .relaxed) }
@@ -112,9 +123,14 @@ public final class Counters: Sendable {
             writer.integer(method.requests.load(ordering: .relaxed))
             writer.key("errors")
             writer.integer(method.errors.load(ordering: .relaxed))
+            method.durations.write(to: &writer)
             writer.byte(UInt8(ascii: "}"))
         }
         writer.byte(UInt8(ascii: "}"))
+        writer.key("slowQueries")
+        writer.integer(slow.load(ordering: .relaxed))
+        writer.key("busiest")
+        busyBuckets.write(to: &writer)
     }
 }
 

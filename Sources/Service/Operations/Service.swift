@@ -19,6 +19,8 @@ public final class Service: Sendable {
     /// What has been counted since the service was created.
     public let counters = Counters()
     let backend: any Backend
+    /// The costly reads under way.
+    public let activity = Activity()
     /// What the connections of all ports hold.
     public let connectionMemory: ConnectionMemory
     /// The watches of all callers.
@@ -33,15 +35,22 @@ public final class Service: Sendable {
     private let gauges = ServiceGauges()
     /// The state for health checks.
     public let health: Health
+    /// When the service's certificate ends, in milliseconds since 1970; nil without TLS.
+    let certificateEnd: @Sendable () -> Int64?
 
     /// - Parameters:
     ///   - access: who may log in; nil permits everything without a login.
+    ///   - everybody: what may be read without a login where there are logins.
+    ///   - certificateEnd: when the certificate of its ports ends, in milliseconds since 1970.
     public init(
         backend: any Backend, limits: Limits, access: AccessControl? = nil,
+        everybody: PublicBuckets? = nil,
         health: Health = Health(), clock: ServiceClock = ServiceClock(),
+        certificateEnd: @escaping @Sendable () -> Int64? = { nil },
         logger: Logger = Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.health = health
+        self.certificateEnd = certificateEnd
         self.backend = backend
         self.clock = clock
         started = clock.nanoseconds()
@@ -49,7 +58,8 @@ public final class Service: Sendable {
         self.limits = limits
         connectionMemory = ConnectionMemory(limit: limits.bufferedBytes)
         watches = WatchHub(backend: backend, limits: limits, clock: clock, logger: logger)
-        admission = AdmissionControl(access: access, limits: limits, clock: clock)
+        admission = AdmissionControl(
+            access: access, everybody: everybody, limits: limits, clock: clock)
         health.watch { backend.isReady }
     }
 
@@ -78,6 +88,14 @@ public final class Service: Sendable {
 
     /// Whether callers have to log in.
     public var requiresLogin: Bool { admission.access != nil }
+
+    /// Whether some buckets may be read without a login.
+    public var isPublic: Bool { admission.everybody != nil }
+
+    /// Whether a caller may ask for anything: it has logged in, or need not.
+    public func isWelcome(_ caller: Caller) -> Bool {
+        !requiresLogin || isPublic || caller.isLoggedIn
+    }
 
     /// Decides on admission; call it once for each request, in order.
     ///
@@ -108,8 +126,16 @@ public final class Service: Sendable {
     /// also ends watches of buckets that this node is about to let go.
     public func reviewWatches(of caller: Caller) {
         guard !caller.watches.isEmpty else { return }
-        if requiresLogin { caller.watches.review(admission.renewedGrant(of: caller)) }
+        if requiresLogin {
+            _ = admission.renewedGrant(of: caller)
+            caller.watches.review(admission.reach(of: caller))
+        }
         if let placement { caller.watches.review(placement) }
+    }
+
+    /// Whether a bucket is within a caller's reach, by a login that was valid a moment ago.
+    public func reaches(_ bucket: BucketName, _ caller: Caller) -> Bool {
+        admission.reach(of: caller).contains(bucket)
     }
 
     // MARK: Logins
@@ -149,6 +175,13 @@ public final class Service: Sendable {
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
         let principal = caller.grant?.principal
+        if write.restoresMetadata, !admission.mayRestoreMetadata(caller) {
+            return completion(
+                .failure(
+                    ServiceFailure(
+                        .notAllowed, "only the role \"admin\" permits to restore metadata",
+                        at: "withMetadata")))
+        }
         admission.enqueue()
         backend.submit(
             write.owned(by: principal), key: key?.owned(by: principal),

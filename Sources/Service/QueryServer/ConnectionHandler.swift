@@ -147,7 +147,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     }
 
     private var hasArrived: Bool {
-        connection.hasAsked && (!dispatcher.service.requiresLogin || caller.isLoggedIn)
+        connection.hasAsked && dispatcher.service.isWelcome(caller)
     }
 
     /// Leaves its place to a new connection, unless the client has asked for something meanwhile.
@@ -303,7 +303,7 @@ extension ConnectionHandler: ScheduledConnection {
         }
         look.isWatching = !caller.watches.isEmpty
         if look.isWatching { dispatcher.service.reviewWatches(of: caller) }
-        look.isWelcome = !dispatcher.service.requiresLogin || caller.isLoggedIn
+        look.isWelcome = dispatcher.service.isWelcome(caller)
         noteArrival()
         if let waiting, (now - waiting.begin) / 1_000_000 > limits.queueMilliseconds {
             _ = waiting.take()

@@ -116,7 +116,7 @@ struct Dispatcher: Sendable {
             }
         } catch {
             logger.noteLogin(error, from: caller)
-            throw failure(error)
+            throw failure(stop?.isCancelled == true ? .cancelled : error)
         }
     }
 
@@ -141,7 +141,7 @@ struct Dispatcher: Sendable {
             do throws(ServiceFailure) {
                 answer = try context(of: ready, for: caller, until: stop).clusters()
             } catch {
-                throw failure(error)
+                throw failure(stop?.isCancelled == true ? .cancelled : error)
             }
             count(ready)
             return .success(answer)
@@ -216,7 +216,7 @@ struct Dispatcher: Sendable {
     ) {
         let nanoseconds = service.clock.nanoseconds() - begin
         service.counters.count(
-            method: request.method, errorCode: failure?.errorCode,
+            method: request.method, errorCode: failure?.errorCode, bucket: request.bucket,
             nanoseconds: nanoseconds)
         let limit = service.limits.slowQueryMilliseconds
         if limit > 0, nanoseconds > Int64(limit) * 1_000_000, let outline = outline() {

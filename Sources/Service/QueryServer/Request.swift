@@ -22,6 +22,15 @@ final class Request: Sendable {
 
     var isWrite: Bool { if case .write = call { true } else { false } }
 
+    /// The bucket that it is about; nil if it is about none, has failed, or another node has it.
+    var bucket: BucketName? {
+        switch call {
+        case .read(let read, _): read.target
+        case .write(let write, _): write.bucket
+        case nil: nil
+        }
+    }
+
     /// Whether it is a write that runs alone among the requests of its connection.
     var isLoneWrite: Bool { if case .write(let write, _) = call { write.searches } else { false } }
 

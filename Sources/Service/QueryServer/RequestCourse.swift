@@ -66,7 +66,7 @@ extension Dispatcher {
         of request: Request, from caller: Caller, _ placement: any BucketPlacement,
         since begin: Int64
     ) -> [UInt8]? {
-        let isWhole = gathering.isWhole(answers, for: caller, placement)
+        let isWhole = gathering.isWhole(answers, placement) { service.reaches($0, caller) }
         let end = begin + Int64(service.limits.queryMilliseconds) * 1_000_000
         guard isWhole || service.clock.nanoseconds() > end else { return nil }
         var writer = JSONWriter()

@@ -9,6 +9,8 @@ import NIOCore
     struct TLSContext: Sendable {
         static let isAvailable = true
 
+        /// When the certificate ends, in milliseconds since 1970.
+        let certificateEnd: Int64?
         private let context: NIOSSLContext
         /// For connections to other nodes.
         private let nodeContext: NIOSSLContext
@@ -27,6 +29,7 @@ import NIOCore
             let key = try files.make("its key", files.key) {
                 try NIOSSLPrivateKey(bytes: $0, format: .pem)
             }
+            certificateEnd = chain.first.map { Int64($0.notValidAfter) * 1_000 }
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
             configuration.minimumTLSVersion = .tlsv12
@@ -77,6 +80,7 @@ import NIOCore
     /// A build without the trait has no TLS.
     struct TLSContext: Sendable {
         static let isAvailable = false
+        let certificateEnd: Int64? = nil
         private static let fault = TLSIdentity.Fault(
             description: "the server was built without TLS")
 

@@ -73,6 +73,9 @@ public final class TLSIdentity: Sendable {
         current.withLock { $0 = next }
     }
 
+    /// When the certificate ends, in milliseconds since 1970.
+    public var certificateEnd: Int64? { current.withLock { $0.certificateEnd } }
+
     /// A handler for one new connection.
     package func handler() -> any ChannelHandler { current.withLock { $0 }.handler() }
 

@@ -58,6 +58,12 @@ final class WaitingRead: Sendable {
         stop.stop()
         _ = take()
     }
+
+    /// Ends it for somebody other than its client, who is answered.
+    fileprivate func cancel() {
+        stop.cancel()
+        _ = take()
+    }
 }
 
 extension Dispatcher {
@@ -70,10 +76,21 @@ extension Dispatcher {
         _ request: Request, _ waiting: WaitingRead, from caller: Caller, to workers: FairWorkers,
         _ answer: @escaping @Sendable (ReadyRead) -> Void
     ) {
+        let read = waiting.take()
+        let id = request.method.map { method in
+            service.activity.begin(
+                method, by: caller, since: waiting.begin, read?.preparation,
+                end: waiting.cancel)
+        }
+        @Sendable func end(_ read: ReadyRead) {
+            answer(read)
+            if let id { service.activity.end(id) }
+        }
         @Sendable func goOn(_ failure: ServiceFailure?) {
             if let failure {
-                let refused = request.refused(RPCFailure(failure))
-                return answer(ReadyRead(request: refused, begin: waiting.begin))
+                let reason = waiting.stop.isCancelled ? .cancelled : failure
+                let refused = request.refused(RPCFailure(reason))
+                return end(ReadyRead(request: refused, begin: waiting.begin))
             }
             waiting.queue(at: service.clock.nanoseconds())
             queue()
@@ -86,10 +103,11 @@ extension Dispatcher {
         @Sendable func queue() {
             workers.submit(for: caller.share) {
                 let read = take(request, waiting, from: caller)
-                if mayRun(read) { answer(read) }
+                if let id { service.activity.note(read.preparation, of: id) }
+                if mayRun(read) { end(read) }
             }
         }
-        if let read = waiting.take() {
+        if let read {
             guard mayRun(read) else { return }
             waiting.put(read)
         }
@@ -114,10 +132,20 @@ extension Dispatcher {
             queue.waits == 0
             ? limits.queueMilliseconds
             : max(limits.queueMilliseconds, limits.columnWaitMilliseconds)
+        if waiting.stop.isCancelled {
+            return ReadyRead(
+                request: request.refused(RPCFailure(.cancelled)), begin: waiting.begin)
+        }
         guard waited > most || waiting.stop.isStopped else { return nil }
         return ReadyRead(
             request: request.refused(.overloaded(milliseconds: Int(waited))), begin: waiting.begin)
     }
+}
+
+extension ServiceFailure {
+    /// The end of a read that an administrator has cancelled.
+    static let cancelled = ServiceFailure(
+        .queryTimeout, "an administrator has ended the request (server.cancel)")
 }
 
 extension RPCFailure {

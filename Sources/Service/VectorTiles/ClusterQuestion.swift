@@ -15,14 +15,36 @@ package struct ClusterQuestion {
     /// The parameters, name and value by turns.
     let parameters: [String]
 
-    /// Reads `filter` or `query`, and `fields`.
-    package init(_ collection: CollectionName, of request: WebRequest) throws(WebFailure) {
-        try request.check(["filter", "query", "fields"])
+    /// Units of a tile beside it of which it tells too.
+    let buffer: Int
+
+    /// Reads `fields` and `buffer`.
+    ///
+    /// - Parameter query: the `bucketQuery` that `filter` or `query` stands for; nil without one.
+    package init(
+        _ collection: CollectionName, of request: WebRequest, _ query: [UInt8]?
+    ) throws(WebFailure) {
         self.collection = collection
         parameters = request.query.flatMap { [$0.name, $0.value] }
-        query = try request.bucketQuery()
+        self.query = query
         fields = request.fields
+        buffer = try request["buffer"].map(Self.buffer) ?? 0
         queryName = request["query"] == nil ? "filter" : "query"
+    }
+
+    /// The parameters that addresses of tiles take.
+    package static let names: Set<String> = ["filter", "filter-lang", "query", "fields", "buffer"]
+
+    private static func buffer(_ text: String) throws(WebFailure) -> Int {
+        guard let units = TileAddress.number(text).map(Int.init),
+            TileAddress.buffers.contains(units)
+        else {
+            let (least, most) = (TileAddress.buffers.lowerBound, TileAddress.buffers.upperBound)
+            throw .invalid(
+                "expected a whole number from \(least) to \(most), of \(TileAddress.extent)",
+                at: "buffer")
+        }
+        return units
     }
 
     /// Whether the address names the fields.

@@ -1,4 +1,5 @@
 import Geodesy
+import JSONText
 import QueryLanguage
 import WebExchange
 
@@ -12,6 +13,10 @@ package struct TileAddress: Sendable, Hashable {
     static let bits = 5
     /// The width of a tile in units of its own.
     static let extent = 4_096
+    /// The units beside a tile that a program may ask for.
+    static let buffers = 0...256
+    /// The width of a cell in units.
+    private static let side = extent >> bits
     /// From this zoom on objects stand alone.
     private static let objectZoom = 18
     /// A tile with no more objects than this has all of them.
@@ -35,13 +40,32 @@ package struct TileAddress: Sendable, Hashable {
     }
 
     /// The number that digits alone spell, without leading zeros: a tile has one address.
-    private static func number(_ text: String) -> UInt32? {
+    static func number(_ text: String) -> UInt32? {
         guard let number = UInt32(text), String(number) == text else { return nil }
         return number
     }
 
     /// The tile as `bucket.clusters` calls it.
     package var name: String { "\(zoom)/\(column)/\(row)" }
+
+    /// Appends the params of `bucket.clusters` that ask for the tile and what lies beside it.
+    func write(buffer: Int, to writer: inout JSONWriter) {
+        if buffer == 0 {
+            writer.key("tile")
+            writer.string(name)
+        } else {
+            writer.key("zoom")
+            writer.integer(zoom)
+            let box = box(buffer: buffer)
+            writer.raw(",\"box\":{\"sw\":")
+            writer.point(latitude: box.south, longitude: box.west)
+            writer.key("ne")
+            writer.point(latitude: box.north, longitude: box.east)
+            writer.byte(UInt8(ascii: "}"))
+        }
+        writer.key("bits")
+        writer.integer(Self.bits)
+    }
 
     /// The number of objects up to which the tile has objects alone.
     ///
@@ -50,18 +74,45 @@ package struct TileAddress: Sendable, Hashable {
         zoom >= Self.objectZoom ? limit : min(limit, Self.objectsOfTile)
     }
 
-    /// Where a place of a cell lies in the tile, in units of the tile and within the cell.
-    func position(of place: Coordinate, in cell: GridCell) -> TilePoint {
+    /// Where a place of a cell lies in the tile or beside it, in units of the tile and within the cell;
+    /// in several places where the world is no wider than tile and buffer.
+    ///
+    /// - Parameter buffer: units beside the tile that count.
+    func positions(of place: Coordinate, in cell: GridCell, buffer: Int) -> [TilePoint] {
         // Exact, for both are powers of two.
         let unitsPerColumn = Double(1 << zoom) * Double(Self.extent) / WorldGrid.size
         let point = WorldGrid.point(of: place)
-        let side = Self.extent >> Self.bits
+        let world = Self.extent << zoom
         func unit(_ position: Double, _ tile: UInt32, _ cell: UInt32) -> Int {
-            let first = Int(cell - tile << UInt32(Self.bits)) * side
+            let first = (Int(cell) - Int(tile) << Self.bits) * Self.side
             let unit = position * unitsPerColumn - Double(tile) * Double(Self.extent)
-            return min(max(Int(unit.rounded(.down)), first), first + side - 1)
+            return min(max(Int(unit.rounded(.down)), first), first + Self.side - 1)
         }
-        return TilePoint(x: unit(point.x, column, cell.column), y: unit(point.y, row, cell.row))
+        let (x, y) = (unit(point.x, column, cell.column), unit(point.y, row, cell.row))
+        let near = -buffer..<Self.extent + buffer
+        guard near.contains(y) else { return [] }
+        return [x - world, x, x + world].filter(near.contains).map { TilePoint(x: $0, y: y) }
+    }
+
+    /// A box that meets the tile's cells and those beside it of which some units count, no others.
+    func box(buffer: Int) -> GeoBox {
+        let margin = (buffer + Self.side - 1) / Self.side
+        let (cells, world) = (1 << Self.bits, 1 << (zoom + Self.bits))
+        /// The middle of a cell of the world that goes on in the east and the west.
+        func middle(_ column: Int, _ row: Int) -> Coordinate {
+            let side = Double(UInt64(1) << UInt64(WorldGrid.finestLevel - zoom - Self.bits))
+            let column = ((column % world) + world) % world
+            let row = min(max(row, 0), world - 1)
+            return WorldGrid.place(x: (Double(column) + 0.5) * side, y: (Double(row) + 0.5) * side)
+        }
+        let (west, north) = (Int(column) * cells - margin, Int(row) * cells - margin)
+        let last = cells + 2 * margin - 1
+        let northWest = middle(west, north)
+        let southEast = middle(west + last, north + last)
+        let isWorld = last + 1 >= world
+        return GeoBox(
+            south: southEast.latitude, west: isWorld ? -180 : northWest.longitude,
+            north: northWest.latitude, east: isWorld ? 180 : southEast.longitude)
     }
 }
 

@@ -14,9 +14,12 @@ import Wire
 /// were called at that moment, so a client that has the tile costs one comparison.
 public struct TileSite: Sendable {
     private let operations: any WebOperations
+    private let catalog: Catalog
 
     /// Answers with the operations of a service.
-    public init(operations: any WebOperations) { self.operations = operations }
+    public init(operations: any WebOperations, catalog: Catalog) {
+        (self.operations, self.catalog) = (operations, catalog)
+    }
 
     /// Answers a request.
     public func answer(_ request: WebRequest) async throws(WebFailure) -> WebAnswer {
@@ -44,23 +47,22 @@ public struct TileSite: Sendable {
         _ tile: TileAddress, of collection: CollectionName, _ request: WebRequest,
         _ caller: Caller
     ) async throws(WebFailure) -> WebAnswer {
-        let question = try ClusterQuestion(collection, of: request)
+        let question = try await question(collection, request, caller)
         let listed = tile.listedObjects(atMost: operations.limits.clusterCells)
         let tag = StateTag(
             of: ["tile", tile.name, String(listed), collection.text] + question.parameters)
         let found = try await ask(question, from: caller) { writer in
-            writer.key("tile")
-            writer.string(tile.name)
-            writer.key("bits")
-            writer.integer(TileAddress.bits)
+            tile.write(buffer: question.buffer, to: &writer)
             writer.key("objects")
             writer.integer(listed)
             writer.key("ifState")
             writer.string(tag.knownState(of: request))
         }
         let state = found.state ?? ""
-        guard found.clusters != nil else { return tag.unchanged(state) }
-        let bytes = try TileEncoder.encode(found, of: tile, withPoints: question.namesFields)
+        guard let clusters = found.clusters else { return tag.unchanged(state, for: request) }
+        if clusters.isEmpty { try await catalog.check(collection, for: caller) }
+        let bytes = try TileEncoder.encode(
+            found, of: tile, buffer: question.buffer, withPoints: question.namesFields)
         let answer =
             bytes.isEmpty
             ? WebAnswer(.noContent) : WebAnswer("application/vnd.mapbox-vector-tile", bytes)
@@ -72,7 +74,7 @@ public struct TileSite: Sendable {
     private func describe(
         _ collection: CollectionName, _ request: WebRequest, _ caller: Caller
     ) async throws(WebFailure) -> WebAnswer {
-        let question = try ClusterQuestion(collection, of: request)
+        let question = try await question(collection, request, caller)
         let tag = StateTag(
             of: ["tilejson", request.base, collection.text] + question.parameters)
         var (extent, state, change): (CellExtent?, String, UInt64) = (nil, "", 0)
@@ -90,28 +92,35 @@ public struct TileSite: Sendable {
                 }
             }
             if former == nil { (state, change) = (found.state ?? "", found.change) }
-            guard found.clusters != nil else { return tag.unchanged(state) }
+            guard let clusters = found.clusters else {
+                return tag.unchanged(state, for: request)
+            }
+            if clusters.isEmpty { try await catalog.check(collection, for: caller) }
             guard let next = CellExtent(found) ?? former else { break }
             extent = next
         }
-        var params = JSONWriter()
-        params.raw("{\"bucket\":")
-        params.string(collection.bucket.text)
-        params.key("atLeast")
-        params.integer(change)
-        params.byte(UInt8(ascii: "}"))
-        let description = TileDescription(collection, question, extent: extent, base: request.base)
-        let fields: [UInt8]
-        do throws(RPCFailure) {
-            fields = try await operations.call(.fields, params.bytes, from: caller)
-        } catch {
-            throw WebFailure(error)
+        let fields = try await operations.ask(.fields, from: caller) { params in
+            params.raw("{\"bucket\":")
+            params.string(collection.bucket.text)
+            params.key("atLeast")
+            params.integer(change)
+            params.byte(UInt8(ascii: "}"))
         }
-        let bytes = JSONParser.readingOwn(fields) { description.json(fields: $0["fields"]) }
+        let description = TileDescription(collection, question, extent: extent, base: request.base)
+        let bytes = try operations.reading(fields) { description.json(fields: $0["fields"]) }
         return tag.marking(WebAnswer("application/json", bytes), state, for: request)
     }
 
     // MARK: Calls
+
+    private func question(
+        _ collection: CollectionName, _ request: WebRequest, _ caller: Caller
+    ) async throws(WebFailure) -> ClusterQuestion {
+        try request.check(ClusterQuestion.names)
+        let query = try await catalog.bucketQuery(
+            request.requestedQuery(), of: collection, for: caller)
+        return try ClusterQuestion(collection, of: request, query)
+    }
 
     /// Asks for clusters with further params.
     private func ask(
@@ -124,17 +133,6 @@ public struct TileSite: Sendable {
             var failure = WebFailure(error)
             failure.path = failure.path.map(question.path)
             throw failure
-        }
-    }
-}
-
-extension JSONParser {
-    /// Reads what the service itself has written.
-    static func readingOwn<Result>(_ text: [UInt8], _ body: (JSONView) -> Result) -> Result {
-        do {
-            return try reading(text, body)
-        } catch {
-            preconditionFailure("the service's own text is not JSON: \(error)")
         }
     }
 }

@@ -1,7 +1,3 @@
-import JSONText
-import Objects
-import QueryLanguage
-
 /// The parameters by which paths of the web port ask for objects.
 extension WebRequest {
     /// Refuses parameters that a path does not take, or that stand twice.
@@ -15,29 +11,6 @@ extension WebRequest {
             }
             guard seen.insert(name).inserted else {
                 throw .invalid("the parameter stands here twice", at: name)
-            }
-        }
-    }
-
-    /// The JSON of a `bucketQuery`: that of `query`, or the clause of `filter`; nil without either.
-    ///
-    /// - Throws: 400 for a text that is neither, and for both at once.
-    public func bucketQuery() throws(WebFailure) -> [UInt8]? {
-        switch (self["query"], self["filter"]) {
-        case (nil, nil): return nil
-        case (_?, _?): throw .invalid("give either query or filter", at: "filter")
-        case (let query?, nil):
-            let isObject = try? JSONParser.reading(Array(query.utf8)) { $0.kind == .object }
-            guard isObject == true else {
-                throw .invalid("expected a JSON object", at: "query")
-            }
-            return Array(query.utf8)
-        case (nil, let filter?):
-            do throws(FilterSyntaxError) {
-                let clause = try FilterExpression.parse(filter)
-                return Array(#"{"clause":\#(clause.json)}"#.utf8)
-            } catch {
-                throw .invalid(error.description, at: "filter")
             }
         }
     }

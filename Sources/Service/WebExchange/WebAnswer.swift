@@ -22,6 +22,8 @@ public struct WebAnswer: Sendable {
     public var body: Body
     /// Whether the body stays in memory in any case, such as a file that many are sent.
     public var isShared = false
+    /// Makes the whole body's gzip, where that is kept; nil: it is made anew for each answer.
+    public var gzip: (@Sendable () -> [UInt8])?
 
     /// An answer by its parts.
     public init(

@@ -54,4 +54,33 @@ extension WebOperations {
         }
         return answer
     }
+
+    /// Calls a method.
+    ///
+    /// - Parameter params: writes the params, with their braces.
+    /// - Returns: the JSON of the result.
+    public func ask(
+        _ method: MethodName, from caller: Caller, _ params: (inout JSONWriter) -> Void
+    ) async throws(WebFailure) -> [UInt8] {
+        var writer = JSONWriter()
+        params(&writer)
+        do throws(RPCFailure) {
+            return try await call(method, writer.bytes, from: caller)
+        } catch {
+            throw WebFailure(error)
+        }
+    }
+
+    /// Reads the JSON that a method answered.
+    public func reading<Result>(
+        _ answer: [UInt8], _ body: (JSONView) -> Result
+    ) throws(WebFailure) -> Result {
+        do {
+            return try JSONParser.reading(answer, body)
+        } catch {
+            throw WebFailure(
+                .internalServerError, ServiceFailure.Reason.undefined.rawValue,
+                "the service's own answer cannot be read")
+        }
+    }
 }

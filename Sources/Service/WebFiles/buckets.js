@@ -1,13 +1,26 @@
 // The list of buckets with their counts, and a field for buckets of other scopes.
 import { byID, element } from "./dom.js";
 import { errorSentence } from "./sentences.js";
+import { loadCommand } from "./shell.js";
 import { count } from "./text.js";
 
 const scopeOf = (bucket) => (bucket.includes("/") ? bucket.slice(0, bucket.lastIndexOf("/")) : null);
 
+/** The buckets of a scope, or of the application: pages of {buckets, isLast}. */
+export async function* pagesOfBuckets(service, scope = null) {
+  let paginationKey;
+  do {
+    const params = { ...(scope ? { scope } : {}), ...(paginationKey ? { paginationKey } : {}) };
+    const page = await service.call("bucket.list", params);
+    paginationKey = page.nextPaginationKey;
+    yield { buckets: page.buckets, isLast: !paginationKey };
+  } while (paginationKey);
+}
+
 export class Buckets {
-  constructor({ model, service, open }) {
-    Object.assign(this, { model, service, open, scopes: new Map() });
+  /** @param server the line port as `HOST:PORT`, as it is when it is asked for. */
+  constructor({ model, service, server, open }) {
+    Object.assign(this, { model, service, server, open, scopes: new Map() });
     byID("bucket-form").addEventListener("submit", (event) => {
       event.preventDefault();
       const input = byID("bucket-name");
@@ -35,13 +48,7 @@ export class Buckets {
 
   async #list(scope) {
     const buckets = [];
-    let paginationKey;
-    do {
-      const params = { ...(scope ? { scope } : {}), ...(paginationKey ? { paginationKey } : {}) };
-      const page = await this.service.call("bucket.list", params);
-      buckets.push(...page.buckets);
-      paginationKey = page.nextPaginationKey;
-    } while (paginationKey);
+    for await (const page of pagesOfBuckets(this.service, scope)) buckets.push(...page.buckets);
     return buckets;
   }
 
@@ -62,8 +69,19 @@ export class Buckets {
     const { bucket } = this.model;
     const items = [...this.scopes.values()].flat();
     if (bucket && !items.some((item) => item.bucket === bucket)) items.push({ bucket, objects: 0, geoFields: [] });
-    byID("buckets").replaceChildren(...(items.length > 0 ? items.map((item) => this.#item(item))
-      : [element("li", { class: "hint" }, "There are no buckets yet. “geobucket load FILE --bucket NAME” makes one.")]));
+    const list = byID("buckets");
+    const { scrollTop } = list;
+    list.replaceChildren(...(items.length > 0 ? items.map((item) => this.#item(item)) : [this.#none()]));
+    list.scrollTop = scrollTop;
+    byID("buckets-count").textContent = items.length > 1 ? count(items.length) : "";
+    if (bucket === this.shownBucket) return;
+    this.shownBucket = bucket;
+    list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  }
+
+  #none() {
+    return element("li", { class: "hint" }, "There are no buckets yet. This makes one:",
+      element("pre", {}, loadCommand(this.server())));
   }
 
   #item({ bucket, objects }) {

@@ -1,22 +1,21 @@
 // The query as commands to copy: for a shell, and for `nc`.
 import { byID, copy } from "./dom.js";
+import { serverOf } from "./settings.js";
 import { commandLine, hostAndPort, netcatLine } from "./shell.js";
 
 const KEY = "geobucket-line-port";
-const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]", ""]);
-
-/** The page does not know the line port; it is usually 4362 of the same host. */
-function usualServer() {
-  const host = LOOPBACK.has(location.hostname) ? "127.0.0.1" : location.hostname;
-  return `${host}:4362`;
-}
 
 export class Commands {
-  /** @param request the params of `bucket.query` as the page sends them. */
-  constructor(request) {
-    this.request = request;
+  /**
+   * @param request the params of `bucket.query` as the page sends them.
+   * @param settings the page's: which port is the line port, and whether it has TLS.
+   */
+  constructor(request, settings) {
+    const { server: usualServer, isEncrypted } = serverOf(settings);
+    Object.assign(this, { request, usualServer, isEncrypted });
     const input = byID("line-port");
-    input.value = stored() ?? usualServer();
+    input.value = stored() ?? this.usualServer;
+    byID("netcat").hidden = isEncrypted;
     input.addEventListener("input", () => {
       const isValid = hostAndPort(input.value) !== null;
       input.setAttribute("aria-invalid", String(!isValid));
@@ -30,12 +29,18 @@ export class Commands {
     }
   }
 
+  /** The line port: its address, and whether it has TLS. */
+  get server() {
+    const typed = byID("line-port").value;
+    return { server: hostAndPort(typed) ? typed.trim() : this.usualServer, isEncrypted: this.isEncrypted };
+  }
+
   show() {
     const params = this.request();
     if (!params) return;
-    const server = hostAndPort(byID("line-port").value) ? byID("line-port").value.trim() : usualServer();
-    const { bucket, bucketQuery, bestEffortLimit } = params;
-    byID("command-shell").textContent = commandLine({ bucket, bucketQuery, limit: bestEffortLimit, server });
+    const { server, isEncrypted } = this.server;
+    const { bucket, bucketQuery, bestEffortLimit: limit } = params;
+    byID("command-shell").textContent = commandLine({ bucket, bucketQuery, limit, server, isEncrypted });
     byID("command-line").textContent = netcatLine({ jsonrpc: "2.0", id: 1, method: "bucket.query", params }, server);
   }
 }

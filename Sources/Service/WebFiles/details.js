@@ -11,7 +11,6 @@ export class Details {
   /** @param act {close, showPlace(place), near(place), filter(field, value)} */
   constructor(model, act) {
     Object.assign(this, { model, act, box: byID("details") });
-    this.box.addEventListener("keydown", (event) => event.key === "Escape" && this.act.close());
   }
 
   hide() {

@@ -1,5 +1,5 @@
 // The distance of an object from where "nearest first" measures.
-import { DISTANCE, clauseOfRows, distanceName } from "./query.js";
+import { DISTANCE, clauseOfRows, distanceName, rowsOfClause, withoutPlace } from "./query.js";
 import { distanceBetween } from "./sphere.js";
 import { placesOf } from "./values.js";
 
@@ -8,6 +8,17 @@ export function isByMiddle({ query, geoField, middle }) {
   return query.order.by === "near" && geoField !== null && middle !== null
     && distanceName(clauseOfRows(query).clause) === undefined;
 }
+
+/** What that order leaves out, for `Results`; `null` where nothing is. */
+export function leftOutBy(model) {
+  return isByMiddle(model) ? { all: clauseOfRows(model.query).clause, rest: placeless(model) } : null;
+}
+
+/** The query for the objects that it leaves out. */
+export const queryWithoutPlace = (model) => ({ ...rowsOfClause(placeless(model)), order: { by: "created" } });
+
+const placeless = (model) => withoutPlace(clauseOfRows(model.query),
+  { geoField: model.geoField, hasArrays: model.typesOf(model.geoField).has("ARRAY") });
 
 /**
  * The column of distances: its name, and the distance of an object in metres (`undefined` without one). It is what the

@@ -36,10 +36,19 @@ function wireMenu(menu) {
   const close = ({ target }) => menu.contains(target) || menu.removeAttribute("open");
   document.addEventListener("pointerdown", close);
   document.addEventListener("focusin", close);
-  menu.addEventListener("keydown", ({ key }) => {
-    if (key !== "Escape") return;
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    event.preventDefault();
     menu.removeAttribute("open");
     menu.querySelector("summary").focus();
+  });
+}
+
+/** Escape closes, wherever the focus is: but not where it ends something else, such as typing or drawing. */
+export function wireEscape(close) {
+  document.addEventListener("keydown", (event) => {
+    const isTaken = event.defaultPrevented || event.target.closest?.("input, select, textarea, dialog");
+    if (event.key === "Escape" && !isTaken && !document.body.classList.contains("is-drawing")) close();
   });
 }
 

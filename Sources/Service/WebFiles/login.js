@@ -1,4 +1,5 @@
-// The login page: gives the token to the service, which answers with a cookie, and goes back to the view behind the #.
+// The login page: gives the token to the service, which answers with a cookie, and goes back to the view behind the #,
+// or to the catalogue.
 import { markLogin } from "./login-mark.js";
 import { errorSentence } from "./sentences.js";
 
@@ -16,7 +17,7 @@ form.addEventListener("submit", async (event) => {
   const sentence = await logIn(field.value.trim());
   form.querySelector("button").disabled = false;
   if (sentence === null) {
-    location.replace(`map${location.hash}`);
+    location.replace(location.hash === "#catalogue" ? "./" : `map${location.hash}`);
     return;
   }
   error.textContent = sentence;

@@ -1,6 +1,6 @@
 // The map: base map, marks, what is under the pointer, and the keys that it takes.
-import { createBasemap } from "./basemap.js";
 import { byID, prefersLessMotion } from "./dom.js";
+import { Ground } from "./ground.js";
 import { MarkSet } from "./mark-set.js";
 import { createMarksLayer } from "./marks-layer.js";
 import { project } from "./grid.js";
@@ -9,13 +9,18 @@ import { count } from "./text.js";
 import { palette } from "./theme-switch.js";
 
 const CLOSE = 12;
+/** A place so near to an edge is not in view. */
+const EDGE = 0.08;
 /** From so many degrees on, places are all over the world. */
 const WORLD = 220;
 const WHOLE = [28, 8];
 
 export class MapView {
-  /** @param act {choose(mark), hover(id), key(key): whether it was taken, moved(isQuiet)} */
-  constructor(L, countries, act) {
+  /**
+   * @param ground {countries, basemap}: what lies under the objects.
+   * @param act {choose(mark), hover(id), key(key): whether it was taken, moved(isQuiet)}
+   */
+  constructor(L, ground, act) {
     this.act = act;
     this.colours = palette();
     this.isQuiet = false;
@@ -26,11 +31,11 @@ export class MapView {
     });
     L.control.zoom({ position: "topright" }).addTo(this.map);
     L.control.scale({ position: "bottomleft", imperial: true }).addTo(this.map);
-    L.control.attribution({ prefix: "Leaflet" }).addAttribution("Natural Earth").addTo(this.map);
     this.map.createPane("marks");
-    this.basemap = createBasemap(L, countries, () => this.colours).addTo(this.map);
+    this.ground = new Ground(L, this.map, ground, { colours: () => this.colours, named: (names) => this.#name(names) });
     this.set = new MarkSet({ isStill: prefersLessMotion });
-    this.marks = createMarksLayer(L, { set: this.set, colours: () => this.colours, countries }).addTo(this.map);
+    const { names } = this.ground;
+    this.marks = createMarksLayer(L, { set: this.set, colours: () => this.colours, names }).addTo(this.map);
     this.#listen();
     new ResizeObserver(() => this.#resize()).observe(this.map.getContainer());
     this.#resize();
@@ -66,7 +71,13 @@ export class MapView {
   /** New colours after the theme has changed. */
   repaint() {
     this.colours = palette();
-    this.basemap.redraw();
+    this.ground.redraw();
+    this.marks.redraw();
+  }
+
+  #name(names) {
+    if (!this.marks) return;
+    this.marks.names = names;
     this.marks.redraw();
   }
 
@@ -182,15 +193,50 @@ export class MapView {
     this.map.setView([lat, near(lon, this.map.getCenter().lng)], Math.min(22, zoom), { animate: !prefersLessMotion() });
   }
 
-  /** Brings a place into view, if it is not; `isClose` zooms in on it. This does not make another "middle". */
-  show({ lat, lon }, isClose = false) {
-    const to = [lat, near(lon, this.map.getCenter().lng)];
-    const isSeen = this.map.getBounds().pad(-0.08).contains(to);
-    if (isSeen && !isClose) return;
+  /**
+   * Brings a place into view, to the middle of what the fields of an object leave free, if it is not there; `isClose`
+   * zooms in on it. This does not make another "middle".
+   */
+  show(place, isClose = false) {
+    const { map } = this;
+    const to = this.#position(place);
+    const free = this.#free();
+    const at = map.latLngToContainerPoint(to);
+    if (isWithin(at, free, EDGE) && !isClose) return;
     this.isQuiet = true;
-    const zoom = Math.max(isClose ? CLOSE : 0, this.map.getZoom());
-    this.map.setView(to, zoom, { animate: !prefersLessMotion() });
+    const zoom = Math.max(isClose ? CLOSE : 0, map.getZoom());
+    const fromMiddle = free.min.add(free.max).subtract(map.getSize()).divideBy(2);
+    map.setView(map.unproject(map.project(to, zoom).subtract(fromMiddle), zoom), zoom, { animate: !prefersLessMotion() });
   }
+
+  /** Brings a place into view that the fields of an object hide. */
+  uncover(place) {
+    const { map } = this;
+    const at = map.latLngToContainerPoint(this.#position(place));
+    if (map.getSize().contains(at) && at.x >= 0 && at.y >= 0 && !isWithin(at, this.#free(), 0)) this.show(place);
+  }
+
+  #position({ lat, lon }) {
+    return [lat, near(lon, this.map.getCenter().lng)];
+  }
+
+  /** The part of the map, in its points, that the fields of an object leave free: they lie at its right or its lower edge. */
+  #free() {
+    const size = this.map.getSize();
+    const free = { min: size.multiplyBy(0), max: size };
+    const panel = byID("details");
+    if (panel.hidden) return free;
+    const [own, over] = [this.map.getContainer().getBoundingClientRect(), panel.getBoundingClientRect()];
+    if (over.width > own.width / 2) free.max.y = over.top - own.top;
+    else free.max.x = over.left - own.left;
+    return free;
+  }
+}
+
+/** Whether a point lies in a box and not within `edge`, a part of it, of its sides. */
+function isWithin({ x, y }, { min, max }, edge) {
+  const [width, height] = [(max.x - min.x) * edge, (max.y - min.y) * edge];
+  return x >= min.x + width && x <= max.x - width && y >= min.y + height && y <= max.y - height;
 }
 
 const describe = (mark) => (mark.count > 1 ? `${count(mark.count)} objects` : mark.label);

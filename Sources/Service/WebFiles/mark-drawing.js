@@ -1,15 +1,16 @@
 // Draws marks on the map's canvas: clusters with their counts, dots, pulses, labels, rings.
-import { boxOf, isOverlapping } from "./map-labels.js";
 import { FADE, PULSE } from "./mark-set.js";
 import { shortCount } from "./text.js";
 
 const NAMED_DOTS = 120;
+const LABEL = "500 11.5px Inter, system-ui, sans-serif";
 
-/** Draws marks at their points; `now` is the moment of what moves. */
-export function drawMarks(context, shown, now, palette, { chosen, hovered, focused, taken }) {
+/** Draws marks at their points, and labels where `labelsOf` put them; `now` is the moment of what moves. */
+export function drawMarks(context, shown, now, palette, { chosen, hovered, focused, labels }) {
   const clusters = shown.filter(({ mark }) => mark.count > 1);
   const dots = shown.filter(({ mark }) => mark.count === 1);
-  for (const { mark, x, y } of clusters) drawCluster(context, mark, x, y, palette);
+  for (const { mark, x, y } of clusters) drawCircle(context, mark, x, y, palette);
+  for (const { mark, x, y } of clusters) drawNumber(context, mark, x, y, palette);
   drawPulses(context, dots, now, palette);
   const staying = dots.filter(({ mark }) => mark.leaves === undefined);
   drawDots(context, staying.filter(({ mark }) => mark.id !== chosen), palette.dot, palette);
@@ -21,7 +22,10 @@ export function drawMarks(context, shown, now, palette, { chosen, hovered, focus
       ring(context, x, y, mark.radius + 5, palette.chosen, 2.5);
     }
   }
-  if (dots.length <= NAMED_DOTS) drawLabels(context, shown, palette, taken);
+  context.font = LABEL;
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  for (const { text, x, y } of labels) haloed(context, text, x, y, palette.ink, palette);
 }
 
 /** The places of an object that has no mark of its own, because it is in a cluster. */
@@ -51,9 +55,12 @@ function ring(context, x, y, radius, colour, width) {
   context.stroke();
 }
 
-function drawCluster(context, { count, radius }, x, y, palette) {
+function drawCircle(context, { radius }, x, y, palette) {
   disc(context, x, y, radius + 4, palette["mark-halo"]);
   disc(context, x, y, radius, palette.mark);
+}
+
+function drawNumber(context, { count, radius }, x, y, palette) {
   context.fillStyle = palette["mark-ink"];
   context.font = `600 ${radius < 16 ? 11 : 12.5}px Inter, system-ui, sans-serif`;
   context.textAlign = "center";
@@ -99,20 +106,19 @@ function drawLeaving(context, dots, now, palette) {
   }
 }
 
-/** Names beside the dots, as far as they have room beside marks and what else is taken. */
-function drawLabels(context, shown, palette, others) {
-  context.font = "500 11.5px Inter, system-ui, sans-serif";
-  context.textAlign = "left";
-  context.textBaseline = "middle";
-  const taken = [...shown.map(boxOf), ...others];
-  for (const { mark, x, y } of shown) {
+/** Names beside the dots, if there are few, as far as they find room: each with its point. That of the chosen object comes first. */
+export function labelsOf(context, shown, chosen, room) {
+  const dots = shown.filter(({ mark }) => mark.count === 1);
+  if (dots.length > NAMED_DOTS) return [];
+  context.font = LABEL;
+  const labels = [];
+  for (const { mark, x, y } of dots.sort((a, b) => (b.mark.id === chosen) - (a.mark.id === chosen))) {
     if (!mark.label || mark.leaves !== undefined) continue;
     const text = mark.label.length > 30 ? `${mark.label.slice(0, 29)}…` : mark.label;
-    const box = [x + 9, y - 8, x + 13 + context.measureText(text).width, y + 8];
-    if (taken.some((other) => isOverlapping(box, other))) continue;
-    taken.push(box);
-    haloed(context, text, x + 11, y + 0.5, palette.ink, palette);
+    const isFree = room.take([x + 9, y - 8, x + 13 + context.measureText(text).width, y + 8]);
+    if (isFree) labels.push({ text, x: x + 11, y: y + 0.5 });
   }
+  return labels;
 }
 
 function haloed(context, text, x, y, colour, palette) {

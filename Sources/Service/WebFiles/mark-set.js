@@ -1,8 +1,10 @@
 // The marks on the map: a circle for each cluster, a dot for each place of an object. Marks live on from one state to
 // the next, so that they can move; where each is at a moment is arithmetic, without a canvas.
 import { ancestors, cellOf, project } from "./grid.js";
+import { spread } from "./spread.js";
 import { placesOf } from "./values.js";
 
+const TILE = 256;
 const SPLIT = 260;
 const MOVE = 600;
 export const PULSE = 1100;
@@ -30,12 +32,11 @@ export class MarkSet {
   setClusters(clusters, { field, naming, zoom, bits }, now) {
     const old = this.marks;
     this.marks = new Map();
-    for (const cluster of clusters) {
-      const { key, place, ...rest } = describe(cluster, { field, naming, zoom, bits });
-      if (!place) continue;
-      const { lat, lon } = place;
-      this.#put(old, key, { ...rest, ...project(lat, lon), lat, lon }, now, SPLIT);
-    }
+    const described = clusters.map((cluster) => describe(cluster, { field, naming, zoom, bits }));
+    const placed = described.filter(({ place }) => place);
+    const points = spreadAt(zoom, placed);
+    placed.forEach(({ key, place: { lat, lon }, ...rest }, index) =>
+      this.#put(old, key, { ...rest, ...points[index], lat, lon }, now, SPLIT));
     this.#sort();
   }
 
@@ -132,6 +133,18 @@ export class MarkSet {
     if (id === null) return [];
     return this.sorted.filter((mark) => mark.id === id && mark.leaves === undefined);
   }
+}
+
+/** Where marks are on the map, 0…1: a dot at its place, a circle perhaps beside the middle of its objects. */
+function spreadAt(zoom, marks) {
+  const scale = TILE * 2 ** zoom;
+  const points = marks.map(({ place, radius, count }) => {
+    const { x, y } = project(place.lat, place.lon);
+    return { x: x * scale, y: y * scale, radius, isFixed: count === 1 };
+  });
+  spread(points);
+  return points.map(({ x, y }, index) =>
+    (points[index].isFixed ? project(marks[index].place.lat, marks[index].place.lon) : { x: x / scale, y: y / scale }));
 }
 
 const nameOf = (object, naming) => {

@@ -1,18 +1,20 @@
 // Draws names of countries, degrees, shapes and marks on one canvas over the map, and finds the mark under a pointer.
 import { drawShape } from "./canvas-shapes.js";
 import { project } from "./grid.js";
-import { drawMarks, drawPlaces } from "./mark-drawing.js";
-import { drawDegrees, drawNames } from "./map-labels.js";
+import { drawMarks, drawPlaces, labelsOf } from "./mark-drawing.js";
+import { Room, drawDegrees, drawNames } from "./map-labels.js";
 
 const SIZE = 256;
 const TOUCH = 8;
 
-/** A Leaflet layer of a `MarkSet`. `chosen` and `hovered` are ids of objects, `focused` is a mark. */
-export function createMarksLayer(L, { set, colours, countries }) {
-  const names = countries.features.map(({ properties: { name, label, room } }) =>
-    ({ name, room: room / 360, ...project(label[1], label[0]) }));
+/**
+ * A Leaflet layer of a `MarkSet`. `chosen` and `hovered` are ids of objects, `focused` is a mark. `names` are what the
+ * base map has: its {countries, placesAt(zoom), hasDegrees}.
+ */
+export function createMarksLayer(L, { set, colours, names }) {
   const MarksLayer = L.Layer.extend({
     chosen: null, hovered: null, focused: null, chosenPlaces: [], hoveredPlaces: [], shapes: [], sketch: [], frames: 0,
+    names,
 
     onAdd(map) {
       this.map = map;
@@ -77,8 +79,11 @@ export function createMarksLayer(L, { set, colours, countries }) {
       const view = this.view();
       context.clearRect(0, 0, view.size.x, view.size.y);
       this.shown = visible(set, view, now);
-      this.taken = drawNames(context, names, view, palette, this.shown);
-      drawDegrees(context, view, this.zoom, palette, this.map);
+      const { countries, placesAt, hasDegrees } = this.names;
+      const room = new Room(this.shown);
+      this.labels = labelsOf(context, this.shown, this.chosen, room);
+      drawNames(context, { countries, places: placesAt(this.zoom) }, view, palette, room);
+      if (hasDegrees) drawDegrees(context, view, this.zoom, palette, this.map);
       for (const shape of [...this.shapes, ...this.sketch]) drawShape(context, shape, view, palette);
       drawMarks(context, this.shown, now, palette, this);
       if (set.marksOf(this.hovered).length === 0) drawPlaces(context, this.hoveredPlaces, view, palette, false);

@@ -6,11 +6,11 @@ import { ClauseEditor } from "./clause-editor.js";
 import { Clusters } from "./clusters.js";
 import { Commands } from "./commands.js";
 import { Details } from "./details.js";
-import { distancesOf, isByMiddle } from "./distances.js";
+import { distancesOf, isByMiddle, leftOutBy, queryWithoutPlace } from "./distances.js";
 import { byID, debounced } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { ExplainPanel } from "./explain-panel.js";
-import { showNote, showPane, wireFrame } from "./frame.js";
+import { showNote, showPane, wireEscape, wireFrame } from "./frame.js";
 import { loadLeaflet } from "./leaflet.js";
 import { Live } from "./live.js";
 import { LiveView } from "./live-view.js";
@@ -21,6 +21,7 @@ import { PAGE, Results } from "./results.js";
 import { Selection } from "./selection.js";
 import { errorSentence } from "./sentences.js";
 import { Service } from "./service.js";
+import { loadSettings } from "./settings.js";
 import { ShapesLayer, roundPoint } from "./shapes-layer.js";
 import { Suggestions } from "./suggestions.js";
 import { Table } from "./table.js";
@@ -34,7 +35,9 @@ const WITHOUT_LEAFLET = "The map needs Leaflet. Install Debian’s package libjs
   + "(apt-get install libjs-leaflet), and load this page again.";
 
 class Page {
-  constructor() {
+  /** @param settings what the service says of itself to pages. */
+  constructor(settings) {
+    this.settings = settings;
     const known = { fields: [], geoFields: [], place: null, geoField: null, naming: null, middle: null };
     this.model = new Model({ ...viewOf(location.hash), ...known });
     this.service = new Service();
@@ -48,10 +51,10 @@ class Page {
   #makeQuery() {
     const { model, service } = this;
     const suggestions = new Suggestions(model, service);
-    this.buckets = new Buckets({ model, service, open: (name) => this.#open(name) });
+    this.commands = new Commands(() => this.#request(), this.settings);
+    this.buckets = new Buckets({ model, service, server: () => this.commands.server, open: (name) => this.#open(name) });
     this.builder = new Builder({ model, suggestions, draw: (...shape) => this.#draw(...shape) });
     this.editor = new ClauseEditor(model);
-    this.commands = new Commands(() => this.#request());
     this.explain = new ExplainPanel(service, () => this.#request());
   }
 
@@ -62,7 +65,8 @@ class Page {
       model, chosen: (id) => this.selection.choose(id, "table"), hovered: (id) => this.selection.hover(id),
     });
     this.results = new Results({
-      service, table, shown: () => this.selection.resultsShown(), failed: (error) => this.#failed(error),
+      service, table, shown: () => this.selection.resultsShown(), missed: (sentences) => this.#note(sentences),
+      failed: (error) => this.#failed(error),
     });
     this.details = new Details(model, {
       close: () => this.selection.choose(null), showPlace: (place) => this.view?.show(place, true),
@@ -80,7 +84,7 @@ class Page {
   }
 
   #makeMap(L, countries) {
-    this.view = new MapView(L, countries, {
+    this.view = new MapView(L, { countries, basemap: this.settings.basemap ?? null }, {
       choose: (mark) => this.#chooseMark(mark),
       nothing: () => this.model.object !== null && this.selection.choose(null),
       hover: (id) => this.table.hover(id), key: (key) => this.#key(key), moved: (isQuiet) => this.#moved(isQuiet),
@@ -101,16 +105,17 @@ class Page {
 
   // Beginning
 
-  async run() {
+  async run(L, countries) {
     const { model, service } = this;
     wireThemeSwitch(() => this.view?.repaint());
     wireFrame(service);
+    wireEscape(() => this.selection.close());
     model.on(["query", "field"], () => this.#queryChanged());
     service.addEventListener("back", () => this.#back());
     byID("live").addEventListener("click", () => this.#setLive(!model.isLive));
+    byID("placeless").addEventListener("click", () => model.set({ query: queryWithoutPlace(model) }));
     window.addEventListener("popstate", () => this.#addressChanged());
     document.addEventListener("visibilitychange", () => document.hidden || service.isGone || this.buckets.load());
-    const [L, countries] = await Promise.all([loadLeaflet(), loadCountries()]);
     if (L) this.#makeMap(L, countries);
     this.#note("");
     await this.#load();
@@ -181,7 +186,7 @@ class Page {
     this.isOpening = true;
     model.set({ bucket, query: model.query, fields: model.fields });
     this.isOpening = false;
-    if (model.object !== null) this.selection.choose(model.object);
+    if (model.object !== null) this.selection.choose(model.object, "link");
   }
 
   async #learnFields(bucket) {
@@ -249,7 +254,7 @@ class Page {
       return;
     }
     if (!isOnlyTable) this.#loadClusters(true);
-    await this.results.start(request, distancesOf(model));
+    await this.results.start(request, distancesOf(model), leftOutBy(model));
   }
 
   #stop() {
@@ -263,7 +268,7 @@ class Page {
   #failed(error) {
     if (error?.isGone) return;
     const row = error ? rowOfPath(error.path, this.model.query) : null;
-    this.builder.showFailure(error, row, error ? errorSentence(error) : "");
+    this.builder.showFailure(error, row, error ? errorSentence(error, row !== null) : "");
     if (!error) return;
     this.view?.clear();
     this.clusters?.stop();
@@ -287,8 +292,10 @@ class Page {
     showNote(this.view ? text : WITHOUT_LEAFLET);
   }
 
+  /** What is wrong with the query stands there, and not on the map too. */
   #mapFailed(error) {
-    if (!error.isGone) this.#note(errorSentence(error));
+    if (error.path?.startsWith("bucketQuery")) this.#failed(error);
+    else if (!error.isGone) this.#note(errorSentence(error));
   }
 
   #loadClusters(isNew) {
@@ -318,7 +325,6 @@ class Page {
   #key(key) {
     const shape = { c: "circle", b: "box", g: "polygon", r: "corridor" }[key];
     if (shape && this.model.geoField !== null) this.#draw(shape, -1, true);
-    if (key === "Escape" && this.model.object !== null) this.selection.choose(null);
     return Boolean(shape);
   }
 
@@ -330,7 +336,7 @@ class Page {
     const { view } = this;
     try {
       const { bounds, isOnePlace, cell } = await this.clusters.inside(mark, this.#clause);
-      if (isOnePlace) await this.selection.listCell(mark.count, cell, this.#clause);
+      if (isOnePlace) await this.selection.listCell(mark, cell, this.#clause);
       else if (bounds && view.isWiderThan(bounds)) view.fit(bounds, true);
       else view.zoomTo(mark, view.map.getZoom() + 2);
     } catch (error) {
@@ -384,4 +390,5 @@ async function loadCountries() {
   }
 }
 
-new Page().run();
+const [L, settings, countries] = await Promise.all([loadLeaflet(), loadSettings(), loadCountries()]);
+new Page(settings).run(L, countries);

@@ -64,6 +64,16 @@ export function bucketQuery(query, { geoField, middle }) {
   return order.by === "keys" ? document(clause, order.keys) : document(clause);
 }
 
+/**
+ * The clause of the objects that nearest first leaves out: those that have nothing in the geo field that it could be
+ * measured to.
+ */
+export function withoutPlace({ clause }, { geoField, hasArrays }) {
+  const other = (fieldType) => ({ type: "not", clause: { type: "hasField", field: geoField, fieldType } });
+  const point = and(clause, other("GEOPOINT"));
+  return hasArrays ? and(point, other("ARRAY")) : point;
+}
+
 function document(clause, orderBy, descending) {
   return {
     ...(clause === undefined ? {} : { clause }),
@@ -75,6 +85,12 @@ function document(clause, orderBy, descending) {
 function and(clause, further) {
   if (clause === undefined) return further;
   return { type: "and", clauses: isAnd(clause) ? [...clause.clauses, further] : [clause, further] };
+}
+
+/** Where an error of a query is in its own clause, to which nearest first has added another one. */
+export function ownPath(path, clause) {
+  const isWrapped = clause !== undefined && !isAnd(clause);
+  return isWrapped ? path?.replace("bucketQuery.clause.clauses[0]", "bucketQuery.clause") : path;
 }
 
 /** Whether a clause is an `and` with clauses, and nothing else. */

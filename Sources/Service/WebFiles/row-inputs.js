@@ -79,10 +79,10 @@ export class RowInputs {
 
   #shape(row, index) {
     switch (row.operator) {
-      case "circle": return [this.#length(row, index, "radius", "Radius"), note("around"),
-        this.#place(row, index, "Centre: latitude, longitude"), this.#drawing(row, index)];
+      case "circle": return [this.#length(row, index, "radius", "Radius"), note("around"), this.#drawing(row, index),
+        this.#place(row, index, "Centre: latitude, longitude")];
       case "from": return [this.#place(row, index, "Place: latitude, longitude")];
-      case "box": return [this.#box(row, index), this.#drawing(row, index)];
+      case "box": return this.#box(row, index);
       case "corridor": return [this.#length(row, index, "width", "Width to each side"), note(describeRoute(row)),
         this.#drawing(row, index)];
       default: return [note(describePolygon(row)), this.#drawing(row, index)];
@@ -107,11 +107,18 @@ export class RowInputs {
       ([lat, lon]) => ({ center: point(lat, lon) }));
   }
 
+  /** A box by its corners; until both are there it has none. */
   #box(row, index) {
-    const text = row.box ? [row.box.sw.lat, row.box.sw.lon, row.box.ne.lat, row.box.ne.lon].join(", ") : "";
-    const asks = { label: "South, west, north, east", text, placeholder: "south, west, north, east" };
-    return this.#parsed(index, asks, (typed) => parseDegrees(typed, 4),
-      ([south, west, north, east]) => ({ box: { ne: point(north, east), sw: point(south, west) } }));
+    const box = { ...row.box };
+    const corner = (name, label, placeholder) => {
+      const text = box[name] ? `${box[name].lat}, ${box[name].lon}` : "";
+      return this.#parsed(index, { label, text, placeholder }, (typed) => parseDegrees(typed, 2), ([lat, lon]) => {
+        box[name] = point(lat, lon);
+        return box.sw && box.ne ? { box: { ne: box.ne, sw: box.sw } } : {};
+      });
+    };
+    return [note("from"), corner("sw", "South, west", "south, west"), this.#drawing(row, index),
+      element("span", { class: "second" }, note("to"), corner("ne", "North, east", "north, east"))];
   }
 
   /** A field for a text that means something: while it does not, the field says so and the query stays. */

@@ -16,7 +16,7 @@ export class Selection {
 
   /**
    * Chooses an object; `null` chooses none. From the table the map goes to its place, from the map the table goes to
-   * its row.
+   * its row. From the map or a link, its place does not stay hidden behind its fields.
    */
   async choose(id, from = null) {
     const { model } = this;
@@ -24,12 +24,25 @@ export class Selection {
     this.changed();
     this.table.choose(id, from === "map");
     if (id === null) {
-      this.details.hide();
+      this.#close();
       this.view?.choose(null, []);
       return;
     }
     const object = await this.#find(id);
     if (model.object === id) this.#show(id, object, from);
+  }
+
+  /** Closes the object. The focus goes from it to its row, else to the map. */
+  #close() {
+    const { id, box } = this.details;
+    const hadFocus = box.contains(document.activeElement);
+    this.details.hide();
+    if (hadFocus && !this.table.focus(id)) byID("map").focus({ preventScroll: true });
+  }
+
+  /** Closes what is shown of objects, if anything is. */
+  close() {
+    if (!byID("details").hidden) this.choose(null);
   }
 
   #show(id, object, from) {
@@ -40,9 +53,11 @@ export class Selection {
       return;
     }
     this.details.show(object, this.distances()?.of(this.table.object(id) ?? object));
-    if (from !== "table" || places.length === 0) return;
-    showPane("map");
-    this.view?.show(places[0]);
+    if (places.length === 0) return;
+    if (from === "table") {
+      showPane("map");
+      this.view?.show(places[0]);
+    } else if (from !== null) this.view?.uncover(places[0]);
   }
 
   async #find(id) {
@@ -69,11 +84,12 @@ export class Selection {
   }
 
   /** Lists the objects in a cell of the grid, which no zoom level separates. */
-  async listCell(count, cell, clause) {
+  async listCell({ count, lat, lon }, cell, clause) {
     const { bucket, geoField } = this.model;
     const inside = { type: "geobox", field: geoField, box: cellBox(cell) };
     const both = clause === undefined ? inside : { type: "and", clauses: [clause, inside] };
     const { results } = await this.service.call("bucket.query", { bucket, bucketQuery: { clause: both } });
     this.details.showList(`${counted(count, "object")} at this place`, results, (id) => this.choose(id));
+    this.view.uncover({ lat, lon });
   }
 }

@@ -83,9 +83,12 @@ const ADVICE = {
   OPERATION_NOT_ALLOWED: "Your token does not permit that.",
 };
 
-/** An error of the service for people: its message as a sentence, its path, and advice where there is some. */
-export function errorSentence({ message, errorCode, path: place }) {
+/**
+ * An error of the service for people: its message as a sentence, its path unless it is shown at its place, and advice
+ * where there is some.
+ */
+export function errorSentence({ message, errorCode, path }, isAtPlace = false) {
   const text = message.charAt(0).toUpperCase() + message.slice(1);
   const sentence = /[.!?]$/.test(text) ? text : `${text}.`;
-  return [sentence, place ? `(${place})` : "", ADVICE[errorCode] ?? ""].filter(Boolean).join(" ");
+  return [sentence, path && !isAtPlace ? `(${path})` : "", ADVICE[errorCode] ?? ""].filter(Boolean).join(" ");
 }

@@ -21,6 +21,12 @@ export class Service extends EventTarget {
   #failures = 0;
   #timer = null;
 
+  /** @param view what stands behind the #: it goes along to the login page and back. */
+  constructor({ view = () => location.hash } = {}) {
+    super();
+    this.view = view;
+  }
+
   /** The result of a method. Throws `ServiceError`; an abort is thrown as it is. */
   async call(method, params = {}, signal = undefined) {
     return (await this.timed(method, params, signal)).result;
@@ -66,9 +72,8 @@ export class Service extends EventTarget {
     }
   }
 
-  /** The view, behind the #, goes along to the login page and back. */
   askForLogin() {
-    location.replace(`login${location.hash}`);
+    location.replace(`login${this.view()}`);
     return new Promise(() => {});
   }
 

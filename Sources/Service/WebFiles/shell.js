@@ -26,9 +26,9 @@ export function netcatLine(request, server) {
  * `geobucket query` with flags for what has one, or `geobucket call` where a part of the order has none. Flags begin
  * new lines, which a backslash joins.
  */
-export function commandLine({ bucket, bucketQuery, limit, server }) {
+export function commandLine({ bucket, bucketQuery, limit, server, isEncrypted = false }) {
   const order = orderText(bucketQuery);
-  const where = server === USUAL_SERVER ? [] : ["--server", server];
+  const where = serverFlags(server, isEncrypted);
   if (order === null) {
     const params = JSON.stringify({ bucket, bucketQuery, bestEffortLimit: limit });
     return lines([["geobucket", "call", "bucket.query", params], where]);
@@ -36,6 +36,16 @@ export function commandLine({ bucket, bucketQuery, limit, server }) {
   const { flags, isOrdered } = clauseFlags(bucketQuery.clause, order);
   const orderFlags = order === "" || isOrdered ? [] : ["--order-by", order];
   return lines([["geobucket", "query", "--bucket", bucket], ...flags, orderFlags, ["--limit", String(limit)], where]);
+}
+
+/** The command that makes a bucket out of a file. */
+export const loadCommand = ({ server, isEncrypted }) =>
+  lines([["geobucket", "load", "FILE", "--bucket", "NAME"], serverFlags(server, isEncrypted)]);
+
+/** The flags that lead to a service; TLS needs an address. */
+function serverFlags(server, isEncrypted) {
+  if (isEncrypted) return ["--server", server, "--tls"];
+  return server === USUAL_SERVER ? [] : ["--server", server];
 }
 
 const lines = (parts) =>

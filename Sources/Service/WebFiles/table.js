@@ -12,7 +12,7 @@ export class Table {
   constructor({ model, chosen, hovered }) {
     Object.assign(this, { model, chosen, hovered, rows: new Map(), columns: [], hidden: new Set() });
     const body = byID("body");
-    body.addEventListener("click", (event) => this.#idOf(event) && this.chosen(this.#idOf(event)));
+    body.addEventListener("click", (event) => this.#click(event));
     body.addEventListener("mouseover", (event) => this.hovered(this.#idOf(event)));
     body.addEventListener("mouseleave", () => this.hovered(null));
     body.addEventListener("focusin", (event) => this.hovered(this.#idOf(event)));
@@ -21,6 +21,23 @@ export class Table {
 
   #idOf(event) {
     return event.target.closest?.("tr")?.dataset.id ?? null;
+  }
+
+  /** A row that is clicked has the focus, so that the keyboard goes on from there. */
+  #click(event) {
+    const id = this.#idOf(event);
+    if (id === null) return;
+    this.focus(id);
+    this.chosen(id);
+  }
+
+  /** Gives an object's row the focus. Returns whether there is such a row that can have it. */
+  focus(id) {
+    const row = this.rows.get(id)?.row;
+    if (!row || row.offsetParent === null) return false;
+    this.#giveTab(row);
+    row.querySelector("button").focus({ preventScroll: true });
+    return true;
   }
 
   /** The arrow keys go from row to row; one row can be reached with Tab. */

@@ -30,8 +30,8 @@ export function palette() {
     probe.style.color = `var(--${name})`;
     return getComputedStyle(probe).color;
   };
-  const names = ["land", "border", "graticule", "place", "mark", "mark-ink", "mark-halo", "dot", "dot-edge", "chosen",
-    "shape", "shape-fill", "enter", "leave", "label-halo", "ink"];
+  const names = ["land", "water", "green", "settled", "built", "road", "border", "graticule", "place", "mark", "mark-ink", "mark-halo", "dot", "dot-edge",
+    "chosen", "shape", "shape-fill", "enter", "leave", "label-halo", "ink"];
   const colours = Object.fromEntries(names.map((name) => [name, colour(name)]));
   probe.remove();
   return colours;

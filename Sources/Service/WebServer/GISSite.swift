@@ -8,13 +8,16 @@ import WebExchange
 
     /// The paths below `/tiles` and `/ogc`.
     struct GISSite: Sendable {
+        static let isIncluded = true
         private let tiles: TileSite
         private let features: FeaturesSite
 
         /// - Parameter now: milliseconds since 1970.
-        init(operations: some WebOperations, now: @escaping @Sendable () -> Int64) {
-            tiles = TileSite(operations: operations)
-            features = FeaturesSite(operations: operations, now: now)
+        init(
+            operations: some WebOperations, catalog: Catalog, now: @escaping @Sendable () -> Int64
+        ) {
+            tiles = TileSite(operations: operations, catalog: catalog)
+            features = FeaturesSite(operations: operations, catalog: catalog, now: now)
         }
 
         func answer(_ request: WebRequest) async throws(WebFailure) -> WebAnswer {
@@ -25,7 +28,11 @@ import WebExchange
 #else
     /// A build without the trait has nothing at these paths, and says so.
     struct GISSite: Sendable {
-        init(operations: some WebOperations, now: @escaping @Sendable () -> Int64) {}
+        static let isIncluded = false
+
+        init(
+            operations: some WebOperations, catalog: Catalog, now: @escaping @Sendable () -> Int64
+        ) {}
 
         func answer(_ request: WebRequest) async throws(WebFailure) -> WebAnswer {
             throw WebFailure(

@@ -1,23 +1,32 @@
 import CWebFiles
-import Digests
 import Glibc
 import Operations
 import Synchronization
+import WebExchange
 
 /// A file of the pages, of which all answers send one copy.
-struct PageFile: Sendable {
+final class PageFile: Sendable {
     let bytes: [UInt8]
     /// A digest of the bytes.
     let tag: String
+    private let packed = Mutex<[UInt8]?>(nil)
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
-        let digits = SHA256.digest(of: bytes).prefix(8).map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }
-        tag = digits.joined()
+        tag = digest(of: bytes)
     }
+
+    /// The bytes in gzip, which are made once.
+    var gzip: [UInt8] {
+        packed.withLock { packed in
+            let bytes = packed ?? Gzip.compressed(bytes)
+            packed = bytes
+            return bytes
+        }
+    }
+
+    /// Bytes of memory that it takes, with its gzip, which is no longer.
+    fileprivate var memoryBytes: Int { 2 * bytes.count }
 
     /// The files that are part of the program, by name.
     static let embedded: [String: PageFile] = {
@@ -62,7 +71,7 @@ final class AssetFiles: Sendable {
 
     private func keep(_ file: Kept, at path: String) {
         kept.withLock { kept in
-            let bytes = kept.values.reduce(file.file.bytes.count) { $0 + $1.file.bytes.count }
+            let bytes = kept.values.reduce(file.file.memoryBytes) { $0 + $1.file.memoryBytes }
             if bytes > Self.keptBytes { kept.removeAll() }
             kept[path] = file
         }

@@ -5,17 +5,21 @@ import WebExchange
 struct PageSite: Sendable {
     /// The files in the folder with the scripts of others.
     private let assets: AssetFiles
+    private let settings: PageSettings
 
     /// - Parameter assets: the folder with the scripts of others.
-    init(assets: String) { self.assets = AssetFiles(folder: assets) }
+    init(assets: String, settings: PageSettings) {
+        (self.assets, self.settings) = (AssetFiles(folder: assets), settings)
+    }
 
     func answer(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
         switch request.path {
-        case []:
-            try request.check(methods: [.get, .head])
-            return WebAnswer(.found, headers: [.location: "map"])
+        case []: return try file("catalogue.html", request)
         case ["map"]: return try file("map.html", request)
         case ["login"]: return try file("login.html", request, taking: [.get, .head, .post])
+        case ["map", "settings.json"]:
+            try request.check(methods: [.get, .head])
+            return settings.answer
         case let path where path.count == 2 && path[0] == "map": return try file(path[1], request)
         case let path where path.count > 2 && path[..<2] == ["assets", "leaflet"]:
             return try asset(path[1...], request)
@@ -55,6 +59,7 @@ struct PageSite: Sendable {
         if request.knows(tag: file.tag) { return WebAnswer(.notModified, headers: headers) }
         var answer = WebAnswer(Self.type(of: name), file.bytes)
         answer.isShared = true
+        answer.gzip = { file.gzip }
         for field in headers { answer.headers.append(field) }
         return answer
     }
@@ -67,6 +72,7 @@ struct PageSite: Sendable {
         case "json", "map": "application/json"
         case "svg": "image/svg+xml"
         case "png": "image/png"
+        case "gz": "application/gzip"
         default: "application/octet-stream"
         }
     }

@@ -11,14 +11,15 @@ final class Sessions: Sendable {
     /// The longest time that a session lasts.
     static let milliseconds: Int64 = 12 * 3_600_000
 
-    private struct Session {
+    struct Session {
         let caller: Caller
         let principal: String
         let end: Int64
         let term: LoginTerm
     }
 
-    private struct State {
+    struct State {
+        /// By the digests of their secrets, which are not kept.
         var sessions: [[UInt8]: Session] = [:]
         var byPrincipal: [String: Set<[UInt8]>] = [:]
 
@@ -43,7 +44,7 @@ final class Sessions: Sendable {
 
     private let limit: Int
     private let limitByPrincipal: Int
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     init(_ limits: Limits = Limits()) {
         (limit, limitByPrincipal) = (limits.sessions, limits.sessionsPerPrincipal)

@@ -20,6 +20,9 @@ struct Site: Sendable {
     private let gis: GISSite
     private let kii: KiiSite?
     private let pages: PageSite
+    private let basemap: BasemapSite?
+    /// The fields of every answer that protect pages.
+    private let protection: [(HTTPField.Name, String)]
     private let reader: RequestReader
     /// Whether browsers are told to come by TLS alone: clients reach the port by it.
     private let demandsTLS: Bool
@@ -35,11 +38,23 @@ struct Site: Sendable {
         access = WebAccess(
             service: service, settings: settings, isSecure: isSecure, logger: logger)
         messages = MessageSite(service: service, runner: runner, access: access)
-        watches = WatchSite(service: service, runner: runner, access: access, loop: loop)
         let operations = WebService(limits: service.limits, runner: runner, access: access)
-        gis = GISSite(operations: operations, now: service.clock.milliseconds)
+        let catalog = Catalog(operations: operations, now: service.clock.milliseconds)
+        gis = GISSite(
+            operations: operations, catalog: catalog, now: service.clock.milliseconds)
+        watches = WatchSite(
+            service: service, runner: runner, access: access, catalog: catalog, loop: loop)
         kii = settings.kii.map { KiiSite(operations: operations, settings: $0) }
-        pages = PageSite(assets: settings.assets)
+        basemap = BasemapSite(settings.basemap)
+        pages = PageSite(
+            assets: settings.assets,
+            settings: PageSettings(
+                linePort: settings.linePort, isLineEncrypted: isSecure, basemap: settings.basemap))
+        protection = [
+            (.contentSecurityPolicy, ContentSecurityPolicy.text(for: settings.basemap)),
+            (.xContentTypeOptions, "nosniff"),
+            (HTTPField.Name("Referrer-Policy")!, "no-referrer"),
+        ]
         demandsTLS = settings.url?.hasPrefix("https://") == true
         reader = RequestReader(
             limits: service.limits, settings: settings, proxies: proxies, isSecure: isSecure)
@@ -57,7 +72,11 @@ struct Site: Sendable {
             if let kii, KiiSite.hasTarget(web.target), web.method != .options {
                 refusal = kii.refusal(of: &web)
             }
-            if refusal == nil { web.body = try await body(of: request, &web, on: connection) }
+            if refusal == nil {
+                web.body = try await body(of: request, &web, on: connection) {
+                    try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+                }
+            }
         } catch {
             // What is left of the body would be taken for the next request.
             let answer = answer(for: error, at: web.target)
@@ -72,21 +91,34 @@ struct Site: Sendable {
         try await send(answer, to: request.head, writer, connection)
     }
 
-    /// The body of a request whose path takes one. Who sends it is found out before.
+    /// The body of a request whose path takes one. Who sends it is found out before, and how often.
     private func body(
-        of request: Request, _ web: inout WebRequest, on connection: HTTPConnection
+        of request: Request, _ web: inout WebRequest, on connection: HTTPConnection,
+        _ goOn: () async throws -> Void
     ) async throws(WebFailure) -> [UInt8] {
         let limit: Int
         switch web.path {
         case ["rpc"] where web.method == .post:
             web.caller = try access.caller(of: web)
             limit = service.limits.lineBytes
-        case ["login"] where web.method == .post: limit = access.loginBytes
+        case ["login"] where web.method == .post:
+            try access.checkLogin(web)
+            limit = access.loginBytes
         default:
             guard kii != nil, KiiSite.hasTarget(web.target) else { return [] }
             limit = service.limits.lineBytes
         }
-        return try await reader.body(of: request, atMost: limit, on: connection)
+        let begin = service.clock.nanoseconds()
+        do throws(WebFailure) {
+            return try await reader.body(of: request, atMost: limit, on: connection, goOn)
+        } catch {
+            // Somebody who has to log in is told so, and not how long a body may be.
+            if error.status == .contentTooLarge, let caller = web.caller {
+                try access.permit(caller, reading: nil)
+            }
+            access.count(web.path == ["login"] ? .login : nil, error, since: begin)
+            throw error
+        }
     }
 
     /// The answer to a request that cannot be read.
@@ -132,8 +164,16 @@ struct Site: Sendable {
             try access.logIn(request)
         case "logout" where request.path.count == 1: try access.logOut(request)
         case "tiles", "ogc": try await gis.answer(request)
+        case "map" where request.path == BasemapSite.path: try answerWithBasemap(request)
         default: try pages.answer(request)
         }
+    }
+
+    /// The tiles may be somebody's data: who reads them logs in.
+    private func answerWithBasemap(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
+        guard let basemap else { throw .notFound }
+        _ = try access.caller(of: request)
+        return try basemap.answer(request)
     }
 
     // MARK: Watches
@@ -166,6 +206,9 @@ struct Site: Sendable {
         _ answer: WebAnswer, to request: HTTPRequest, _ writer: consuming ResponseWriter,
         _ connection: HTTPConnection, isLast: Bool = false
     ) async throws {
+        var answer = answer
+        let encoding = AnswerEncoding(of: answer, for: request)
+        encoding?.apply(to: &answer)
         var head = head(of: answer, to: request)
         if isLast { head.headerFields[.connection] = "close" }
         switch answer.body {
@@ -193,24 +236,14 @@ struct Site: Sendable {
         if answer.status == .serviceUnavailable, fields[.retryAfter] == nil {
             fields[.retryAfter] = "\(Self.retrySeconds)"
         }
-        for (name, value) in Self.protection { fields[name] = value }
+        for (name, value) in protection { fields[name] = value }
         if demandsTLS { fields[.strictTransportSecurity] = "max-age=31536000" }
-        access.permit(request, &fields)
+        access.permit(request, answer.status, &fields)
         return HTTPResponse(status: answer.status, headerFields: fields)
     }
 
     /// When to come again if the service is unavailable and does not know better; seconds.
     private static let retrySeconds = 5
-
-    private static let protection: [(HTTPField.Name, String)] = [
-        (
-            .contentSecurityPolicy,
-            "default-src 'self'; img-src 'self' data:; style-src 'self'; object-src 'none'; "
-                + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-        ),
-        (.xContentTypeOptions, "nosniff"),
-        (HTTPField.Name("Referrer-Policy")!, "no-referrer"),
-    ]
 }
 
 /// The body of one answer, on its way to the connection.

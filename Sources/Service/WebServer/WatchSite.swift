@@ -15,18 +15,22 @@ struct WatchSite: Sendable {
     let service: Operations.Service
     let runner: MessageRunner
     let access: WebAccess
+    let catalog: Catalog
     /// The event loop that wakes streams.
     let loop: any EventLoop
     private let streams = StreamCounts()
 
     init(
-        service: Operations.Service, runner: MessageRunner, access: WebAccess,
+        service: Operations.Service, runner: MessageRunner, access: WebAccess, catalog: Catalog,
         loop: any EventLoop
     ) {
-        (self.service, self.runner, self.access, self.loop) = (service, runner, access, loop)
+        (self.service, self.runner, self.access) = (service, runner, access)
+        (self.catalog, self.loop) = (catalog, loop)
     }
 
-    private static let parameters: Set<String> = ["bucket", "query", "filter", "limit", "fields"]
+    private static let parameters: Set<String> = [
+        "bucket", "query", "filter", "filter-lang", "limit", "fields",
+    ]
     private static let lastEventID = HTTPField.Name("Last-Event-ID")!
 
     /// Begins the watch that a request asks for.
@@ -40,7 +44,7 @@ struct WatchSite: Sendable {
         if let bucket = request["bucket"].flatMap({ try? BucketName($0, at: "bucket") }) {
             try access.permit(caller, reading: bucket)
         }
-        let params = try params(of: request)
+        let params = try await params(of: request, caller)
         let owner = caller.share
         try streams.begin(owner, atMost: service.limits.streamsOfOne)
         let stream = EventStream(caller: caller, owner: owner, service: service, loop: loop)
@@ -48,9 +52,22 @@ struct WatchSite: Sendable {
             try await runner.startWatch(params, from: caller)
         } catch {
             end(stream)
-            throw WebFailure(error)
+            throw Self.failure(error, of: request)
         }
         return stream
+    }
+
+    /// What `watch.start` refused, by the names of the parameters that its params were made of.
+    private static func failure(_ failure: RPCFailure, of request: WebRequest) -> WebFailure {
+        var result = WebFailure(failure)
+        result.message = result.message.replacing("\"bestEffortLimit\"", with: "\"limit\"")
+        switch result.path {
+        case "bestEffortLimit": result.path = "limit"
+        case let path? where request["filter"] != nil && path.hasPrefix("bucketQuery"):
+            result.path = "filter"
+        default: break
+        }
+        return result
     }
 
     /// Ends a watch with its stream.
@@ -60,7 +77,9 @@ struct WatchSite: Sendable {
     }
 
     /// The params of `watch.start`.
-    private func params(of request: WebRequest) throws(WebFailure) -> [UInt8] {
+    private func params(
+        of request: WebRequest, _ caller: Caller
+    ) async throws(WebFailure) -> [UInt8] {
         try request.check(Self.parameters)
         guard let bucket = request["bucket"] else {
             throw .invalid("expected a bucket's name", at: "bucket")
@@ -68,7 +87,7 @@ struct WatchSite: Sendable {
         var writer = JSONWriter()
         writer.raw("{\"bucket\":")
         writer.string(bucket)
-        if let query = try request.bucketQuery() {
+        if let query = try await query(of: request, in: bucket, caller) {
             writer.key("bucketQuery")
             writer.raw(query)
         }
@@ -91,6 +110,17 @@ struct WatchSite: Sendable {
         }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
+    }
+}
+
+extension WatchSite {
+    fileprivate func query(
+        of request: WebRequest, in bucket: String, _ caller: Caller
+    ) async throws(WebFailure) -> [UInt8]? {
+        let query = try request.requestedQuery()
+        // A name that is not valid is refused with the rest of the params.
+        guard let bucket = try? BucketName(bucket) else { return nil }
+        return try await catalog.bucketQuery(query, of: CollectionName(bucket), for: caller)
     }
 }
 

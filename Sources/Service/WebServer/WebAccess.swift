@@ -1,11 +1,13 @@
 import HTTPTypes
 import JSONText
+import KiiREST
 import Logging
 import Objects
 import Operations
 import QueryServer
 import Runtime
 import WebExchange
+import WireProtocol
 
 /// Who asks, and whether a browser does so for a page that may.
 struct WebAccess: Sendable {
@@ -44,7 +46,7 @@ struct WebAccess: Sendable {
             } else {
                 !hasCookie
             }
-        guard isPermitted else {
+        guard isPermitted || isPublic(head) else {
             throw WebFailure(
                 .forbidden, "OPERATION_NOT_ALLOWED",
                 hasCookie
@@ -80,28 +82,49 @@ struct WebAccess: Sendable {
     func preflight(_ request: WebRequest) -> WebAnswer? {
         guard request.method == .options,
             request.headers[.accessControlRequestMethod] != nil,
-            let origin = request.headers[.origin], settings.origins.contains(origin)
+            let origin = request.headers[.origin]
         else { return nil }
         var answer = WebAnswer(.noContent)
-        answer.headers[.accessControlAllowMethods] = "GET, HEAD, POST, PUT, PATCH, DELETE"
-        answer.headers[.accessControlAllowHeaders] =
-            request.headers[.accessControlRequestHeaders] ?? "Content-Type"
+        if settings.origins.contains(origin) {
+            answer.headers[.accessControlAllowMethods] = "GET, HEAD, POST, PUT, PATCH, DELETE"
+            answer.headers[.accessControlAllowHeaders] =
+                request.headers[.accessControlRequestHeaders] ?? "Content-Type"
+        } else if service.isPublic, !isKii(request.target) {
+            // Pages of everybody may ask for what is public, without credentials.
+            answer.headers[.accessControlAllowMethods] = "GET, HEAD, POST"
+            answer.headers[.accessControlAllowHeaders] = "Content-Type, Last-Event-ID"
+        } else {
+            return nil
+        }
         answer.headers[.accessControlMaxAge] = "600"
         return answer
     }
 
-    /// Lets a page of another origin read the answer, if `--web-origin` names it.
-    func permit(_ request: HTTPRequest, _ fields: inout HTTPFields) {
-        guard !settings.origins.isEmpty else {
+    /// Lets a page of another origin read the answer, if `--web-origin` names it, or if everybody may
+    /// read it and the request has no credentials.
+    func permit(_ request: HTTPRequest, _ status: HTTPResponse.Status, _ fields: inout HTTPFields) {
+        let origin = request.headerFields[.origin]
+        if let origin, settings.origins.contains(origin) {
+            fields[.accessControlAllowOrigin] = origin
+        } else if status != .unauthorized, isPublic(request) {
+            fields[.accessControlAllowOrigin] = "*"
+        } else if settings.origins.isEmpty {
             fields[HTTPField.Name("Cross-Origin-Resource-Policy")!] = "same-origin"
-            return
         }
-        fields[.vary] = "Origin"
-        guard let origin = request.headerFields[.origin], settings.origins.contains(origin) else {
-            return
-        }
-        fields[.accessControlAllowOrigin] = origin
+        if !settings.origins.isEmpty { fields.append(HTTPField(name: .vary, value: "Origin")) }
+        guard fields[.accessControlAllowOrigin] != nil else { return }
         fields[.accessControlExposeHeaders] = "ETag, Last-Modified, Link, Location, Retry-After"
+    }
+
+    /// Whether a request can do no more than read what everybody may: it has no credentials, and is
+    /// none of Kii's, which may change something without any.
+    private func isPublic(_ head: HTTPRequest) -> Bool {
+        service.isPublic && !isKii(head.path ?? "") && head.headerFields[.authorization] == nil
+            && cookie.session(in: head.headerFields) == nil
+    }
+
+    private func isKii(_ target: String) -> Bool {
+        settings.kii != nil && KiiSite.hasTarget(target)
     }
 
     // MARK: Logins
@@ -114,13 +137,32 @@ struct WebAccess: Sendable {
     func caller(of request: WebRequest) throws(WebFailure) -> Caller {
         if let caller = request.caller { return caller }
         let caller = Caller(address: request.address)
+        let begin = service.clock.nanoseconds()
         do throws(ServiceFailure) {
             if service.requiresLogin { try identify(caller, by: request) }
             try service.checkIn(caller)
         } catch {
-            throw WebFailure(error)
+            throw refused(error, since: begin)
         }
         return caller
+    }
+
+    /// A request that is refused before a method has to do with it, counted.
+    private func refused(_ failure: ServiceFailure, since begin: Int64) -> WebFailure {
+        let refusal = WebFailure(failure)
+        count(nil, refusal, since: begin)
+        return refusal
+    }
+
+    /// Counts a request that no method answers.
+    ///
+    /// - Parameters:
+    ///   - method: nil: whichever it calls, it has not been read.
+    ///   - begin: when it began, by the service's clock.
+    func count(_ method: MethodName?, _ failure: WebFailure?, since begin: Int64) {
+        service.counters.count(
+            method: method, errorCode: failure?.errorCode,
+            nanoseconds: service.clock.nanoseconds() - begin)
     }
 
     private func identify(_ caller: Caller, by request: WebRequest) throws(ServiceFailure) {
@@ -158,18 +200,45 @@ struct WebAccess: Sendable {
 
     /// Refuses a caller who may not read a bucket, or with nil anything.
     func permit(_ caller: Caller, reading bucket: BucketName?) throws(WebFailure) {
+        let begin = service.clock.nanoseconds()
         do throws(ServiceFailure) {
             try service.permit(caller, reading: bucket)
         } catch {
-            throw WebFailure(error)
+            throw refused(error, since: begin)
         }
     }
 
     /// The most bytes of a body with a token, of which every byte may be escaped.
     var loginBytes: Int { 6 * service.limits.tokenBytes + 1_024 }
 
+    /// Counts a request to log in, before anything else of it is read.
+    ///
+    /// - Throws: 429.
+    func checkLogin(_ request: WebRequest) throws(WebFailure) {
+        let begin = service.clock.nanoseconds()
+        do throws(ServiceFailure) {
+            try service.checkLogin(from: request.address)
+        } catch {
+            let refusal = WebFailure(error)
+            count(.login, refusal, since: begin)
+            throw refusal
+        }
+    }
+
     /// Begins a session for the token in a form or a JSON object.
     func logIn(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
+        let begin = service.clock.nanoseconds()
+        do throws(WebFailure) {
+            let answer = try session(for: request)
+            count(.login, nil, since: begin)
+            return answer
+        } catch {
+            count(.login, error, since: begin)
+            throw error
+        }
+    }
+
+    private func session(for request: WebRequest) throws(WebFailure) -> WebAnswer {
         guard ["application/json", Self.form].contains(request.mediaType) else {
             throw .unsupportedType(["application/json", Self.form])
         }
@@ -180,7 +249,6 @@ struct WebAccess: Sendable {
         let caller = Caller(address: request.address)
         let grant: Grant
         do throws(ServiceFailure) {
-            try service.checkLogin(from: request.address)
             guard let token = Self.bodyToken(of: request) else {
                 throw ServiceFailure(
                     .invalidInputData, "expected a string \"token\"", at: "token")

@@ -35,6 +35,10 @@ public struct WebPort: ServiceLifecycle.Service {
         public var url: String?
         /// The folder with the scripts of others that the map page uses, as Debian lays it out.
         public var assets = WebPort.Settings.standardAssets
+        /// The map under the objects on the map page; nil for outlines and names of places.
+        public var basemap: Basemap?
+        /// Where the line port announces itself, for commands on the map page.
+        public var linePort = LinePort()
         /// The application whose clients speak Kii's REST interface; nil for none.
         public var kii: KiiSettings?
 

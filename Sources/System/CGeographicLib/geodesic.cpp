@@ -1,4 +1,4 @@
-#include "CGeographicLib.h"
+#include "CGeodesy.h"
 
 #include <GeographicLib/Geodesic.hpp>
 

@@ -1,13 +1,14 @@
 import Dispatch
 import Synchronization
 
-/// Worker threads for tasks that would block others, shared fairly: owners with waiting jobs take
-/// turns, and no owner can occupy all threads.
+/// Worker threads for tasks that would block others, shared fairly: a free thread goes to the owner
+/// with the fewest running jobs, among equals by turns, and no owner can occupy all threads.
 ///
 ///     workers.submit(for: owner) { … }
 ///
 /// With more than one thread, the jobs of one owner never take the last free thread: another
-/// owner's job starts at once, however long the first owner's jobs run.
+/// owner's job starts at once, however long the first owner's jobs run. Owners that always have jobs
+/// waiting soon have as many threads each, and so as much of the processors, whatever their jobs take.
 public final class FairWorkers: Sendable {
     private typealias Job = @Sendable () -> Void
 
@@ -24,18 +25,21 @@ public final class FairWorkers: Sendable {
             mostOfOne: Int, _ run: (@escaping Job, _ owner: String, WorkThread) -> Void
         ) {
             while !free.isEmpty {
-                // Skips few owners: each one skipped already has as many threads as one owner may
-                // have.
-                let running = running
-                guard
-                    let (owner, job) = waiting.popFirst(where: {
-                        running[$0, default: 0] < mostOfOne
-                    })
-                else { return }
-                self.running[owner, default: 0] += 1
+                guard let (owner, job) = next(mostOfOne: mostOfOne) else { return }
+                running[owner, default: 0] += 1
                 // The one that is free the longest: the last may still release its job.
                 run(job, owner, free.removeFirst())
             }
+        }
+
+        /// Skips few owners: each one skipped has a thread.
+        private mutating func next(mostOfOne: Int) -> (owner: String, element: Job)? {
+            let running = running
+            for count in 0..<mostOfOne {
+                let next = waiting.popFirst { running[$0, default: 0] == count }
+                if let next { return next }
+            }
+            return nil
         }
 
         mutating func end(of owner: String, on thread: WorkThread) {

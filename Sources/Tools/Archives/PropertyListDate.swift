@@ -15,22 +15,9 @@ enum PropertyListDate {
         guard let match = text.wholeMatch(of: /(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z/),
             let year = Int(match.1), let month = Int(match.2), let day = Int(match.3),
             let hour = Int(match.4), let minute = Int(match.5), let second = Int(match.6),
-            (1...12).contains(month), day > 0, hour < 24, minute < 60, second < 61
+            let days = CivilDate.daysSince1970(year, month, day), hour < 24, minute < 60,
+            second < 61
         else { return nil }
-        let firstDay = daysSince1970(year, month, 1)
-        let nextMonth = daysSince1970(month < 12 ? year : year + 1, month % 12 + 1, 1)
-        guard day <= nextMonth - firstDay else { return nil }
-        let time = ((firstDay + day - 1) * 24 + hour) * 3_600 + minute * 60 + second
-        return Double(time - epochSeconds)
-    }
-
-    /// - Reference: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let year = month <= 2 ? year - 1 : year
-        let era = (year >= 0 ? year : year - 399) / 400
-        let yearOfEra = year - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
+        return Double((days * 24 + hour) * 3_600 + minute * 60 + second - epochSeconds)
     }
 }

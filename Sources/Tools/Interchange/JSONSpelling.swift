@@ -1,4 +1,4 @@
-/// Makes JSON text from raw bytes, for readers of other formats.
+/// Numbers and booleans as texts spell them.
 enum JSONSpelling {
     /// Whether the bytes are exactly a JSON number that binary64 can represent: `-1.50e3` is one;
     /// `007`, `+5`, `.5`, `1e400` and ` 1` are not.
@@ -41,41 +41,6 @@ enum JSONSpelling {
         case 4: return spells("true") ? true : nil
         case 5: return spells("false") ? false : nil
         default: return nil
-        }
-    }
-
-    /// Appends a JSON string with its quotes; the bytes must be UTF-8.
-    static func appendString(_ bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
-        output.append(UInt8(ascii: "\""))
-        var run = 0
-        for at in 0..<bytes.count {
-            let byte = bytes[at]
-            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
-                continue
-            }
-            output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[run..<at]))
-            appendEscape(byte, to: &output)
-            run = at + 1
-        }
-        output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[run...]))
-        output.append(UInt8(ascii: "\""))
-    }
-
-    static func appendString(_ text: String, to output: inout [UInt8]) {
-        Array(text.utf8).withUnsafeBufferPointer { appendString($0, to: &output) }
-    }
-
-    private static func appendEscape(_ byte: UInt8, to output: inout [UInt8]) {
-        output.append(UInt8(ascii: "\\"))
-        switch byte {
-        case 0x0A: output.append(UInt8(ascii: "n"))
-        case 0x0D: output.append(UInt8(ascii: "r"))
-        case 0x09: output.append(UInt8(ascii: "t"))
-        case 0..<0x20:
-            output.append(contentsOf: "u00".utf8)
-            output.append(UInt8(ascii: "0") + (byte >> 4))
-            output.append(Array("0123456789abcdef".utf8)[Int(byte & 15)])
-        default: output.append(byte)
         }
     }
 

@@ -16,25 +16,32 @@ struct AccessFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "A JSON Web Key Set; clients may log in with tokens (JWT) signed by one of its keys.",
-            valueName: "path"))
+            valueName: "path", visibility: .hidden))
     var jwtKeys: String?
 
     @Option(
         help: ArgumentHelp(
             "The audience that a signed token must name in \"aud\". (default: geobucket, and \"aud\" may be missing)",
-            valueName: "name"))
+            valueName: "name", visibility: .hidden))
     var jwtAudience: String?
 
     @Option(
         help: ArgumentHelp(
             "The issuer that a signed token must name in \"iss\". (default: any)",
-            valueName: "name"))
+            valueName: "name", visibility: .hidden))
     var jwtIssuer: String?
 
     @Flag(
-        help:
-            "Accept signed tokens without an expiry; they are valid as long as their key.")
+        help: ArgumentHelp(
+            "Accept signed tokens without an expiry; they are valid as long as their key.",
+            visibility: .hidden))
     var jwtWithoutExpiry = false
+
+    @Option(
+        help: ArgumentHelp(
+            "What everybody may read without a login: all buckets but those of users and groups, or some by name. Everything else needs one.",
+            valueName: "read[:bucket,…]"))
+    var anonymous: String?
 
     @Flag(help: "Let everybody do everything, even on an address that others can reach.")
     var insecure = false
@@ -42,7 +49,7 @@ struct AccessFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Addresses and networks of proxies, with commas between them; they tell for which clients they connect.",
-            valueName: "networks"))
+            valueName: "networks", visibility: .hidden))
     var trustProxy: String?
 
     @Option(
@@ -56,7 +63,8 @@ struct AccessFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Roots of the certificates that clients have to present.", valueName: "path"))
+            "Roots of the certificates that clients have to present.", valueName: "path",
+            visibility: .hidden))
     var tlsClientCa: String?
 
     /// Nil when no login is required.
@@ -80,7 +88,8 @@ struct AccessFlags: ParsableArguments {
         guard keys == nil || SigningKeys.isAvailable else {
             throw CommandFailure(without: "JWT", "--jwt-keys")
         }
-        guard tokens != nil || keys != nil else { return nil }
+        // What is public may only be read, even if nobody can log in.
+        guard try tokens != nil || keys != nil || everybody(settings) != nil else { return nil }
         var rules = SigningKeys.Rules()
         if let audience { (rules.audience, rules.demandsAudience) = (audience, true) }
         rules.issuer = issuer
@@ -88,6 +97,16 @@ struct AccessFlags: ParsableArguments {
         return try await WatchedAccess(
             .init(tokens: tokens, keys: keys, rules: rules, maximumBytes: limits.fileBytes),
             clock: clock, logger: logger)
+    }
+
+    /// What may be read without a login where there are logins; nil: nothing.
+    func everybody(_ settings: Settings) throws -> PublicBuckets? {
+        guard let text = settings.string("anonymous", flag: anonymous) else { return nil }
+        do throws(ServiceFailure) {
+            return try PublicBuckets(text)
+        } catch {
+            throw ValidationError("--anonymous: \(error.message)")
+        }
     }
 
     /// Nil for connections without TLS.
@@ -137,7 +156,8 @@ struct AccessFlags: ParsableArguments {
         guard try settings.bool("insecure", flag: insecure) else {
             throw ValidationError(
                 "\(address) can be reached by others, who could read and write everything: give "
-                    + "--tokens or --jwt-keys, or --insecure if that is meant")
+                    + "--tokens or --jwt-keys, --anonymous read for what all may read, or --insecure if "
+                    + "that is meant")
         }
     }
 }

@@ -44,14 +44,27 @@ struct AggregationOptions: ParsableArguments {
     }
 
     /// Prints the results of an answer, a row for each group or figure.
-    func print(_ answer: [UInt8], with writer: inout any ObjectWriter) throws {
+    ///
+    /// - Returns: why there is nothing to print; a figure of no objects is nothing.
+    func print(_ answer: [UInt8], with writer: inout any ObjectWriter) throws -> Finding {
         var output: [UInt8] = []
-        let rest = try JSONParser.reading(answer) {
-            try write($0, with: &writer, to: &output)
+        let (rest, finding) = try JSONParser.reading(answer) { view -> (String?, Finding) in
+            (try write(view, with: &writer, to: &output), Self.finding(in: view))
         }
         try writer.finish(to: &output)
         try Console.write(output)
         if let rest { Console.error(rest, prefix: "") }
+        return finding
+    }
+
+    private static func finding(in answer: JSONView) -> Finding {
+        let results = answer["aggregations"].map { Array($0.members) } ?? []
+        let isEmpty = results.allSatisfy { member in
+            member.value.kind == .null || member.value["values"]?.count == 0
+        }
+        var finding = Finding(isEmpty: isEmpty)
+        finding.take(answer)
+        return finding
     }
 
     /// - Returns: what there is besides the rows, in words; nil if nothing.

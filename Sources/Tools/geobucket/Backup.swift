@@ -12,22 +12,16 @@ struct Backup: AsyncParsableCommand {
         abstract: "Copy a store, as it is at the beginning, into a new file, and verify the copy.",
         discussion: """
             The copy contains every write that was answered before the beginning, whatever is written \
-            meanwhile. With --store it copies the file, which a service may be serving. With --server \
-            a running service sends its store, from this machine or another. DESTINATION must not \
-            exist. It is created when the copy is complete, on disk and verified. `geobucket \
-            restore` makes a store of it again.
+            meanwhile. With --store, or without either flag, it copies a file, which a service may be \
+            serving. With --server a running service sends its store, from this machine or another. \
+            DESTINATION must not exist. It is created when the copy is complete, on disk and verified. \
+            `geobucket restore` makes a store of it again.
             """)
 
     @Argument(help: "The file to create.")
     var destination: String
 
-    @Option(
-        help: ArgumentHelp("The store's file. (default: ./geobucket.sqlite)", valueName: "path"))
-    var store: String?
-
-    @OptionGroup var server: ServerOption
-
-    func validate() throws { try server.refuse(with: store) }
+    @OptionGroup var source: StoreOption
 
     func run() async throws {
         try AddressSpace.check()
@@ -38,10 +32,10 @@ struct Backup: AsyncParsableCommand {
         let files = ["", "-journal", "-wal", "-shm"].map { partial + $0 }
         Unfinished.removeAtSignals(files)
         defer { for file in files { unlink(file) } }
-        if server.server == nil {
-            try copy(to: partial)
+        if let server = source.server {
+            try await fetch(from: server, to: partial)
         } else {
-            try await fetch(to: partial)
+            try copy(to: partial)
         }
         let report: CheckReport
         do {
@@ -51,14 +45,15 @@ struct Backup: AsyncParsableCommand {
         }
         try report.demandNoProblems()
         try Files.publish(partial, as: destination)
-        try Console.write("\(report.summary): copied to \(destination) and verified\n")
+        try Console.write(
+            "\(report.contents): copied from \(source.name) to \(destination) and verified\n")
     }
 
     private func copy(to path: String) throws {
         var progress = ProgressLine()
         defer { progress.clear() }
         do {
-            try FrozenStore(path: store ?? Serve.defaultStore).copy(to: path) { share in
+            try FrozenStore(path: source.path).copy(to: path) { share in
                 progress.show("copied \(Int(share * 100)) %")
             }
         } catch {
@@ -66,11 +61,11 @@ struct Backup: AsyncParsableCommand {
         }
     }
 
-    private func fetch(to path: String) async throws {
+    private func fetch(from server: ServerAddress, to path: String) async throws {
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw Self.failure(path) }
         defer { close(file) }
-        try await server.connect { connection in
+        try await source.connect(to: server) { connection in
             var progress = ProgressLine()
             defer { progress.clear() }
             var (size, more, isFirst) = (0, true, true)
@@ -101,9 +96,6 @@ struct Backup: AsyncParsableCommand {
 }
 
 extension CheckReport {
-    /// What a copied store holds.
-    var summary: String { "\(objects) objects with \(points) points in \(buckets) buckets" }
-
     /// Prints what is wrong with a copied store, and throws if something is.
     func demandNoProblems() throws {
         guard !problems.isEmpty else { return }

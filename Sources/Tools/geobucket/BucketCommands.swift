@@ -1,8 +1,9 @@
 import ArgumentParser
 import GeoBucketClient
-import Glibc
 import Interchange
 import JSONText
+import Objects
+import QueryLanguage
 
 /// `geobucket buckets`: lists buckets with their counts.
 struct BucketsCommand: AsyncParsableCommand {
@@ -47,36 +48,70 @@ struct DropCommand: AsyncParsableCommand {
 
     @OptionGroup var bucket: BucketArgument
 
-    @Flag(help: "Do not ask.")
-    var yes = false
+    @OptionGroup var confirmation: Confirmation
 
     func run() async throws {
-        let (bucket, isSure) = (bucket, yes)
+        let (bucket, isSure) = (bucket, confirmation.yes)
         let deleted = try await bucket.server.connect { connection in
             if !isSure {
-                let answer = try await connection.call("bucket.count", bucket.params())
-                try Self.ask(bucket.bucket, try Self.number("count", in: answer))
+                let count = try await connection.number(
+                    "count", of: "bucket.count", bucket.params())
+                try Confirmation.ask(
+                    toDelete: "the bucket \(bucket.bucket) with its \(counted(count, "object"))")
             }
-            return try Self.number(
-                "deleted", in: try await connection.call("bucket.delete", bucket.params()))
+            return try await connection.number("deleted", of: "bucket.delete", bucket.params())
         }
         Console.error("the bucket \(bucket.bucket) deleted, with \(counted(deleted, "object"))")
     }
+}
 
-    private static func number(_ name: StaticString, in answer: [UInt8]) throws -> Int {
-        try JSONParser.reading(answer) { $0[name]?.number?.exactInt ?? 0 }
+/// `geobucket delete-where`: deletes the objects that match.
+struct DeleteWhereCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete-where", abstract: "Delete the objects that match.",
+        discussion: """
+            Takes the same conditions as `geobucket query`, at least one. Asks first on a terminal; \
+            elsewhere it needs --yes. `geobucket drop` deletes a whole bucket.
+
+            Example: geobucket delete-where --bucket airports --where 'kind = closed' --dry-run
+            """)
+
+    @OptionGroup var selection: ClauseOptions
+    @OptionGroup var confirmation: Confirmation
+    @OptionGroup var server: ServerOption
+
+    @Flag(help: "Print how many objects would be deleted, and delete none.")
+    var dryRun = false
+
+    func run() async throws {
+        let clause = try selection.clause()
+        guard clause != .all else {
+            throw ValidationError("expected a condition; `geobucket drop` deletes a bucket")
+        }
+        let request = PageRequest(bucket: selection.bucket, query: Query(clause: clause))
+        let (isSure, dryRun) = (confirmation.yes, dryRun)
+        let count = try await server.connect { connection in
+            if dryRun || !isSure {
+                let matches = try await connection.number(
+                    "matches", of: "bucket.deleteWhere", request.deletionParams(isDryRun: true))
+                if dryRun { return matches }
+                try Confirmation.ask(
+                    toDelete: "\(counted(matches, "object")) of the bucket \(request.bucket)")
+            }
+            return try await connection.number(
+                "deleted", of: "bucket.deleteWhere", request.deletionParams(isDryRun: false))
+        }
+        if dryRun {
+            try Console.write("\(count)\n")
+        } else {
+            Console.error("\(counted(count, "object")) deleted")
+        }
     }
+}
 
-    /// - Throws: unless somebody at a terminal agrees.
-    private static func ask(_ bucket: String, _ count: Int) throws {
-        guard isatty(STDIN_FILENO) == 1, Console.errorIsTerminal else {
-            throw ValidationError(
-                "the bucket \(bucket) with its \(counted(count, "object")) would be deleted; "
-                    + "--yes does it")
-        }
-        Console.status("Delete the bucket \(bucket) with its \(counted(count, "object"))? [y/N] ")
-        guard let line = readLine(), line.lowercased().hasPrefix("y") else {
-            throw CommandFailure("nothing was deleted")
-        }
+extension LineConnection {
+    /// A number in the result of a call; 0 if it is missing.
+    func number(_ name: StaticString, of method: String, _ params: [UInt8]) async throws -> Int {
+        try JSONParser.reading(try await call(method, params)) { $0[name]?.number?.exactInt ?? 0 }
     }
 }

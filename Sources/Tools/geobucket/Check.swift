@@ -2,6 +2,7 @@ import ArgumentParser
 import BackendContract
 import EmbeddedBackend
 import JSONText
+import Objects
 
 /// `geobucket check`: reports where a store and the data derived from it disagree.
 struct Check: AsyncParsableCommand {
@@ -13,35 +14,32 @@ struct Check: AsyncParsableCommand {
             With --server a running service compares its store with what it has in memory.
             """)
 
-    @Option(
-        help: ArgumentHelp("The store's file. (default: ./geobucket.sqlite)", valueName: "path"))
-    var store: String?
-
-    @OptionGroup var server: ServerOption
-
-    func validate() throws { try server.refuse(with: store) }
+    @OptionGroup var source: StoreOption
 
     func run() async throws {
-        let report = server.server == nil ? try offline() : try await online()
+        let report =
+            if let server = source.server { try await online(server) } else { try offline() }
         for problem in report.problems { try Console.write(problem + "\n") }
         guard report.problems.isEmpty else {
-            let count = report.problems.count
-            throw CommandFailure("\(report.summary): \(count) problem\(count == 1 ? "" : "s")")
+            throw CommandFailure(
+                "\(report.contents): \(counted(report.problems.count, "problem"))")
         }
-        try Console.write("\(report.summary): no problems\n")
+        try Console.write("\(report.contents): no problems\n")
     }
 
     private func offline() throws -> CheckReport {
         try AddressSpace.check()
         do {
-            return try StoreCheck.run(path: store ?? Serve.defaultStore)
+            return try StoreCheck.run(path: source.path)
         } catch {
             throw CommandFailure("the store cannot be checked: \(error)")
         }
     }
 
-    private func online() async throws -> CheckReport {
-        let answer = try await server.connect { try await $0.call("store.check", Array("{}".utf8)) }
+    private func online(_ server: ServerAddress) async throws -> CheckReport {
+        let answer = try await source.connect(to: server) { connection in
+            try await connection.call("store.check", Array("{}".utf8))
+        }
         return try JSONParser.reading(answer) { view in
             var report = CheckReport()
             report.objects = view["objects"]?.number?.exactInt ?? 0
@@ -52,5 +50,13 @@ struct Check: AsyncParsableCommand {
             if unreported > 0 { report.problems.append("and \(unreported) more") }
             return report
         }
+    }
+}
+
+extension CheckReport {
+    /// What was checked: `6179 objects with 6179 points in 1 bucket`.
+    var contents: String {
+        "\(counted(objects, "object")) with \(counted(points, "point")) in "
+            + counted(buckets, "bucket")
     }
 }

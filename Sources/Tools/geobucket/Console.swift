@@ -1,5 +1,5 @@
-import GeoBucketClient
 import Glibc
+import Interchange
 
 /// Standard output for results, standard error for everything else.
 enum Console {
@@ -31,6 +31,15 @@ enum Console {
         }
     }
 
+    /// Writes lines to a terminal in place of what it shows, as many and as much of each as fit.
+    static func show(_ lines: [String]) throws {
+        let size = terminalSize
+        let fitted = lines.prefix(max((size?.rows ?? 24) - 1, 1)).map {
+            TerminalLine.fitted($0, to: size?.columns ?? 80)
+        }
+        try write("\u{1B}[H\u{1B}[J" + fitted.joined(separator: "\r\n") + "\r\n")
+    }
+
     static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
@@ -40,9 +49,14 @@ enum Console {
     /// Columns of the terminal; nil if standard output is not one.
     static var columns: Int? {
         guard outputIsTerminal else { return nil }
+        return terminalSize?.columns ?? 80
+    }
+
+    private static var terminalSize: (columns: Int, rows: Int)? {
         var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
+        else { return nil }
+        return (Int(size.ws_col), Int(size.ws_row))
     }
 }
 
@@ -51,13 +65,6 @@ struct CommandFailure: Error, CustomStringConvertible {
     let message: String
 
     init(_ message: String) { self.message = message }
-
-    /// A failed call, with a hint where no service answers.
-    init(_ failure: ClientFailure) {
-        var message = failure.description
-        if case .unreachable = failure { message += "; is `geobucket serve` running?" }
-        self.init(message)
-    }
 
     /// A flag that needs a package trait which this build lacks.
     init(without trait: String, _ flag: String) {

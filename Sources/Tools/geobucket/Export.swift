@@ -36,6 +36,10 @@ struct Export: AsyncParsableCommand {
             valueName: "field"))
     var idField: String?
 
+    @Flag(
+        help: "Write the objects' times, versions, owners, types and expiry too; load takes them.")
+    var withMetadata = false
+
     enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
         case ndjson, geojson, csv
     }
@@ -51,34 +55,51 @@ struct Export: AsyncParsableCommand {
         var options = WritingOptions()
         options.pointField = point
         options.placeForm = placeAs ?? .columns
-        let idField = idField.map { Array($0.utf8) }
+        options.isForTerminal = Console.outputIsTerminal
+        let (idField, keepsMetadata) = (idField.map { Array($0.utf8) }, withMetadata)
         let format = OutputFormat(rawValue: format.rawValue)!
         let bucket = bucket
         try await server.connect { connection in
             var writer = format.writer(options)
+            var dropped = DroppedFields()
             try await ExportedPieces.forEach(of: bucket, connection) { objects in
                 var output: [UInt8] = []
-                for object in objects { try writer.write(Self.text(object, idField), to: &output) }
+                for object in objects {
+                    if !keepsMetadata { dropped.note(object) }
+                    let text = Self.text(object, idField, keepsMetadata: keepsMetadata)
+                    try writer.write(text, to: &output)
+                }
                 try Console.write(output)
             }
             var output: [UInt8] = []
             try writer.finish(to: &output)
             try Console.write(output)
+            if let sentence = dropped.sentence { Console.error(sentence, prefix: "") }
         }
     }
 
-    /// An object, its id replaced by the value of a field that it has.
-    private static func text(_ object: JSONView, _ idField: [UInt8]?) -> [UInt8] {
-        guard let idField,
-            let id = idField.withUnsafeBufferPointer({ object.member($0) }),
-            id.kind == .string || id.kind == .number
-        else { return Array(object.text) }
+    /// An object, its id replaced by the value of a field that it has, without what is left out.
+    private static func text(
+        _ object: JSONView, _ idField: [UInt8]?, keepsMetadata: Bool
+    ) -> [UInt8] {
+        let id = idField?.withUnsafeBufferPointer { object.member($0) }
+        let replaces = id?.kind == .string || id?.kind == .number
+        if keepsMetadata, !replaces { return Array(object.text) }
         var writer = JSONWriter(reserving: object.text.count + 16)
-        writer.raw("{\"_id\":")
-        writer.string(id.string ?? String(decoding: id.text, as: UTF8.self))
-        for member in object.members
-        where !member.name.elementsEqualBytes("_id") && !member.name.elementsEqualBytes(idField) {
-            writer.byte(UInt8(ascii: ","))
+        writer.byte(UInt8(ascii: "{"))
+        func separate() { if writer.count > 1 { writer.byte(UInt8(ascii: ",")) } }
+        if replaces, let id {
+            writer.raw("\"_id\":")
+            writer.string(id.string ?? String(decoding: id.text, as: UTF8.self))
+        }
+        for member in object.members {
+            if replaces,
+                member.name.elementsEqualBytes("_id") || member.name.elementsEqualBytes(idField!)
+            {
+                continue
+            }
+            if !keepsMetadata, DroppedFields.field(member.name) != nil { continue }
+            separate()
             writer.raw(member.text)
         }
         writer.byte(UInt8(ascii: "}"))

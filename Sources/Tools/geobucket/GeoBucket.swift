@@ -10,29 +10,34 @@ struct GeoBucket: AsyncParsableCommand {
             "A database service for JSON objects with positions: what is near here and also matches?",
         discussion: """
             Objects live in buckets. `geobucket serve` runs the service; the other commands are \
-            clients of it, except `check` and `backup`, which can also read a store without a \
-            service, `restore`, `migrate`, `cluster`, and `token`.
+            clients of it, except `check`, `backup` and `doctor`, which can also read a store without \
+            a service, `restore`, `migrate`, `cluster`, and `token`.
 
-            Exit status: 0 success, 1 the work failed, 2 wrong usage.
+            Exit status: 0 success, 1 the work failed, 2 wrong usage, 4 nothing found (--fail-if-empty).
             """,
         version: Operations.Service.version,
         subcommands: [
             Serve.self, Load.self, Inspect.self, ImportArchive.self, QueryCommand.self, Count.self,
             WatchCommand.self, GetCommand.self, PutCommand.self, PatchCommand.self,
-            DeleteCommand.self, BucketsCommand.self, DropCommand.self, Call.self, Export.self,
-            Backup.self, Restore.self, Check.self, Migrate.self, ClusterCommand.self,
+            DeleteCommand.self, DeleteWhereCommand.self, BucketsCommand.self, DropCommand.self,
+            StatsCommand.self, InfoCommand.self, DoctorCommand.self, CompactCommand.self, Call.self,
+            Export.self, Backup.self, Restore.self, Check.self, Migrate.self, ClusterCommand.self,
             TokenCommand.self, LoadTestCommand.self,
         ])
 
     static func main() async {
         var command: any ParsableCommand
         do {
-            let words = try MappingWords.expanded(Array(CommandLine.arguments.dropFirst()))
-            command = try parseAsRoot(words)
+            let words = try CommandWords.checked(Array(CommandLine.arguments.dropFirst()))
+            command = try parsed(try MappingWords.expanded(words))
+        } catch let error as MissingCommand {
+            Console.error(helpMessage(for: error.command), prefix: "")
+            exit(withError: ExitCode(2))
         } catch {
             finish(error) { fullMessage(for: error) }
         }
         do {
+            try Variables.refuseUnknown()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -41,8 +46,10 @@ struct GeoBucket: AsyncParsableCommand {
         } catch let error as CommandFailure {
             Console.error(error.message)
             exit(withError: ExitCode(1))
+        } catch let status as ExitCode {
+            exit(withError: status)
         } catch {
-            let words = path(to: type(of: command)) ?? []
+            let words = CommandWords.path(to: type(of: command), below: Self.self) ?? []
             finish(error) {
                 let help = (["geobucket"] + words + ["--help"]).joined(separator: " ")
                 return "geobucket: \(message(for: error))\nSee '\(help)'."
@@ -50,16 +57,16 @@ struct GeoBucket: AsyncParsableCommand {
         }
     }
 
-    /// The words that select a command: `token create`.
-    private static func path(
-        to command: any ParsableCommand.Type, below parent: any ParsableCommand.Type = Self.self
-    ) -> [String]? {
-        for child in parent.configuration.subcommands {
-            let name = child.configuration.commandName ?? "\(child)".lowercased()
-            if child == command { return [name] }
-            if let rest = path(to: command, below: child) { return [name] + rest }
+    private static func parsed(_ words: [String]) throws -> any ParsableCommand {
+        do {
+            return try parseAsRoot(words)
+        } catch {
+            guard exitCode(for: error) == .validationFailure,
+                let (flag, nearest) = CommandWords.unknownFlag(in: words)
+            else { throw error }
+            throw ValidationError(
+                "there is no flag \(flag)" + (nearest.map { "; the nearest is \($0)" } ?? ""))
         }
-        return nil
     }
 
     /// Prints help to standard output with status 0, usage errors to standard error with status 2.

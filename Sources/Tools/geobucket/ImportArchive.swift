@@ -68,7 +68,10 @@ struct ImportArchive: AsyncParsableCommand {
 
     /// The flags of `ArchiveLimits`.
     struct Limits: ParsableArguments {
-        @Option(help: "Bytes of the file, uncompressed. (default: 268435456)")
+        @Option(
+            help: ArgumentHelp(
+                "Bytes of the file, uncompressed. (default: 268435456)", valueName: "size"),
+            transform: Measure.bytes.argument)
         var fileBytes: Int?
         @Option(help: "Levels of nested containers; at most 900. (default: 200)")
         var depth: Int?

@@ -30,7 +30,11 @@ struct Inspect: AsyncParsableCommand {
         let opened = try RecordFile(opening: file, flags, options)
         let inspection = Inspection(opened)
         if onlyFlags { return try Console.write(inspection.flagLines) }
-        try Console.write(inspection.summary + (try inspection.details()))
+        do {
+            try Console.write(inspection.summary + (try inspection.details()))
+        } catch let error as InterchangeError {
+            throw CommandFailure(error, reading: file)
+        }
         try Console.write("\n" + inspection.command(file) + "\n")
     }
 }
@@ -90,7 +94,7 @@ struct Inspection {
             if word.hasPrefix("--") {
                 lines.append(word)
             } else {
-                lines[lines.count - 1] += " " + MappingWords.quoted(word)
+                lines[lines.count - 1] += " " + FlagWords.quoted(word)
             }
         }
         return lines.map { $0 + "\n" }.joined()
@@ -99,6 +103,6 @@ struct Inspection {
     /// The command that loads the file without finding anything out.
     func command(_ file: String) -> String {
         let words = ["geobucket", "load", file, "--bucket", "BUCKET"] + found.flags
-        return words.map(MappingWords.quoted).joined(separator: " ")
+        return words.map(FlagWords.quoted).joined(separator: " ")
     }
 }

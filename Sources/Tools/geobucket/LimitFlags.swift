@@ -18,7 +18,15 @@ struct LimitFlags: ParsableArguments, CustomReflectable {
 
     /// The flags in the form that the argument parser expects, as properties.
     var customMirror: Mirror {
-        Mirror(self, children: LimitSetting.all.map { ($0.name, Option<Int?>(help: $0.help)) })
+        Mirror(
+            self,
+            children: LimitSetting.all.map { setting in
+                let measure = Measure(setting: setting.name)
+                return (
+                    setting.name,
+                    Option<Int?>(help: setting.help(measure), transform: measure.argument)
+                )
+            })
     }
 
     /// The limits as flags, environment and file set them.
@@ -49,11 +57,15 @@ private struct FlagKey: CodingKey {
 }
 
 extension LimitSetting {
-    fileprivate var help: ArgumentHelp {
+    /// The limits that `serve --help` shows; `--help-all` shows all.
+    private static let usual: Set = ["memory"]
+
+    fileprivate func help(_ measure: Measure) -> ArgumentHelp {
         let text = bounds.filter { $0 != "`" }
         let value = defaultText ?? String(Limits()[keyPath: path])
         return ArgumentHelp(
             "\(text.prefix(1).uppercased())\(text.dropFirst()). (default: \(value))",
-            valueName: "n")
+            valueName: measure.valueName,
+            visibility: Self.usual.contains(name) ? .default : .hidden)
     }
 }

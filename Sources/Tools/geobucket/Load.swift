@@ -70,8 +70,15 @@ extension RecordFile {
             try self.init(path: file, format: flags.format, options: options)
         } catch {
             if error.isUsage { throw ValidationError("\(file): \(error)") }
-            throw CommandFailure("\(file == "-" ? "standard input" : file): \(error)")
+            throw CommandFailure(error, reading: file)
         }
         try flags.check(for: format)
+    }
+}
+
+extension CommandFailure {
+    /// - Parameter file: its path, or `-`.
+    init(_ error: InterchangeError, reading file: String) {
+        self.init("\(file == "-" ? "standard input" : file): \(error)")
     }
 }

@@ -28,14 +28,23 @@ struct LoadFlags: ParsableArguments {
                 + "(default: 50)"))
     var connections: Int?
 
-    @Option(help: "How many seconds to hold each rate. (default: 30)")
+    @Option(
+        help: ArgumentHelp(
+            "How long to hold each rate, in seconds without a unit. (default: 30s)",
+            valueName: "time"), transform: Measure.secondsArgument)
     var seconds: Double?
 
-    @Option(help: "Seconds of warm-up, which are not counted.")
-    var warmUp = 5.0
+    @Option(
+        help: ArgumentHelp(
+            "The warm-up, which is not counted. (default: 5s)", valueName: "time"),
+        transform: Measure.secondsArgument)
+    var warmUp: Double?
 
-    @Option(help: "How many seconds to wait for answers after each rate.")
-    var patience = 10.0
+    @Option(
+        help: ArgumentHelp(
+            "How long to wait for answers after each rate. (default: 10s)", valueName: "time"),
+        transform: Measure.secondsArgument)
+    var patience: Double?
 
     /// - Throws: `ValidationError` that names the flag at fault.
     func settings(
@@ -44,6 +53,7 @@ struct LoadFlags: ParsableArguments {
         var settings = LoadSettings(plan: try plan(preset), requests: requests)
         let connections = connections ?? preset?.connections ?? 50
         let seconds = seconds ?? preset?.seconds ?? 30
+        let (warmUp, patience) = (warmUp ?? 5, patience ?? 10)
         settings.objective = try objective.map { text in
             try usage("--objective") { try Objective(text) }
         }

@@ -43,8 +43,8 @@ struct Loader {
     private let connection: LineConnection
     private let bucket: String
     private let skipsErrors: Bool
+    private let keepsMetadata: Bool
     private let groupBytes: Int
-    private let parser = JSONParser()
     private let start = ContinuousClock.now
     private var group = Group()
     private var underWay: Deque<(group: Group, answer: PendingAnswer)> = []
@@ -61,9 +61,10 @@ struct Loader {
 
     init(
         connection: LineConnection, bucket: String, limits: ServerLimits, skipsErrors: Bool,
-        rejects: RejectsFile? = nil
+        keepsMetadata: Bool = false, rejects: RejectsFile? = nil
     ) {
         self.rejects = rejects
+        self.keepsMetadata = keepsMetadata
         self.connection = connection
         self.bucket = bucket
         self.skipsErrors = skipsErrors
@@ -76,6 +77,8 @@ struct Loader {
         var objects = 0
         var errors = 0
         var seconds = 0.0
+        /// The predefined fields that were not kept.
+        var dropped = DroppedFields()
         /// What the source says of itself.
         var note: String?
         /// Why loading ended before the end of the file.
@@ -84,14 +87,16 @@ struct Loader {
         var line: String {
             let rate = seconds > 0 ? Int(Double(objects) / seconds) : objects
             let time = (seconds * 100).rounded() / 100
-            return "loaded \(objects) objects in \(time) s (\(rate) objects/s), \(errors) errors"
+            return "loaded \(counted(objects, "object")) in \(time) s (\(rate) objects/s), "
+                + counted(errors, "error")
                 + (note.map { ", \($0)" } ?? "")
         }
     }
 
     private struct Group {
         var records: [(number: Int, text: [UInt8], source: [UInt8])] = []
-        var ids: Set<[UInt8]> = []
+        /// The hashes of their ids.
+        var ids: Set<Int> = []
         var bytes = 0
 
         /// The numbers from the first record to the last.
@@ -153,7 +158,8 @@ struct Loader {
     }
 
     private mutating func add(_ record: Record, _ text: [UInt8]) async {
-        let id = try? parser.parse(text)["_id"]?.utf8.map { Array($0) }
+        let id = record.idHash
+        if !keepsMetadata { summary.dropped.note(in: text) }
         // Of two records with one id, the later one replaces the earlier, so they must not be in
         // the same group.
         let isRepeated = id.map { group.ids.contains($0) } ?? false
@@ -188,7 +194,7 @@ struct Loader {
         params.string(bucket)
         params.raw(",\"objects\":[")
         params.list(group.records) { $1.raw($0.text) }
-        params.raw("]}")
+        params.raw(keepsMetadata ? "],\"withMetadata\":true}" : "]}")
         return connection.begin("object.putMany", params.bytes)
     }
 

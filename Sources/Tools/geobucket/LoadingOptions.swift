@@ -13,6 +13,10 @@ struct LoadingOptions: ParsableArguments {
     @Option(help: "What to do at a bad record: stop or skip.")
     var onError = OnError.stop
 
+    @Flag(
+        help: "Keep the objects' times, versions, owners, types and expiry; for administrators.")
+    var withMetadata = false
+
     enum OnError: String, ExpressibleByArgument, CaseIterable { case stop, skip }
 
     func validate() throws {
@@ -36,7 +40,7 @@ struct LoadingOptions: ParsableArguments {
             do {
                 await loader.load(try records(limits))
             } catch let error as InterchangeError {
-                throw CommandFailure("\(name): \(error)")
+                throw CommandFailure(error, reading: name)
             }
         }
     }
@@ -64,16 +68,17 @@ struct LoadingOptions: ParsableArguments {
         named name: String, _ rejects: RejectsFile?, _ needsObjects: Bool,
         _ body: (inout Loader, ServerLimits) async throws -> Void
     ) async throws {
-        let (onError, bucket) = (onError, bucket)
+        let (onError, bucket, keepsMetadata) = (onError, bucket, withMetadata)
         Interruption.catchSignals()
         let summary = try await server.connect { connection in
             let limits = try await ServerLimits(of: connection)
             var loader = Loader(
                 connection: connection, bucket: bucket, limits: limits,
-                skipsErrors: onError == .skip, rejects: rejects)
+                skipsErrors: onError == .skip, keepsMetadata: keepsMetadata, rejects: rejects)
             try await body(&loader, limits)
             return loader.summary
         }
+        if let dropped = summary.dropped.sentence { Console.error(dropped, prefix: "") }
         try Console.write(summary.line + "\n")
         try rejects?.close()
         if let failure = summary.stoppedBy { throw CommandFailure("\(name): \(failure)") }

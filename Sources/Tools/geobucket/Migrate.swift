@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import ObjectStore
+import Objects
 import PostgresStore
 import ReplicatedBackend
 
@@ -43,9 +44,9 @@ struct Migrate: ParsableCommand {
                 "one of --from and --to has to be a file, the other postgresql://…")
         }
         try Console.write(
-            "\(migration.objects) objects in \(migration.buckets) buckets, "
-                + "\(migration.tombstones) deletions and \(migration.requests) request keys: "
-                + "copied and compared\n")
+            "\(counted(migration.objects, "object")) in \(counted(migration.buckets, "bucket")), "
+                + "\(counted(migration.tombstones, "deletion")) and "
+                + "\(counted(migration.requests, "request key")): copied and compared\n")
     }
 
     /// The file gets its name when it is complete.

@@ -195,6 +195,3 @@ struct PatchCommand: AsyncParsableCommand {
 
     func run() async throws { try await arguments.call("object.patch") }
 }
-
-/// `1 object`, `2 objects`.
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

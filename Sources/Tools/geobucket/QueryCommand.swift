@@ -24,6 +24,7 @@ struct QueryCommand: AsyncParsableCommand {
 
     @OptionGroup var selection: ClauseOptions
     @OptionGroup var aggregation: AggregationOptions
+    @OptionGroup var empty: EmptyOption
     @OptionGroup var server: ServerOption
 
     @Option(
@@ -72,14 +73,16 @@ struct QueryCommand: AsyncParsableCommand {
         query.order = try selection.order(orderBy)
         query.aggregations = aggregation.aggregations(limit: limit)
         query.fields = fields.map { $0.split(separator: ",").map { Array($0.utf8) } }
-        let request = PageRequest(bucket: selection.bucket, query: query)
+        let request = PageRequest(
+            bucket: selection.bucket, query: query, asksForHints: !explain)
         let (all, explain, limit, options, format) = (all, explain, limit, writingOptions, format)
         let aggregation = aggregation
-        try await server.connect { connection in
+        let finding = try await server.connect { connection -> Finding in
             if explain {
                 let plan = try await Self.answer("bucket.explain", request, connection)
-                return try Console.write(
+                try Console.write(
                     format == .table ? try Self.summary(of: plan) : plan + [UInt8(ascii: "\n")])
+                return Finding(isEmpty: false)
             }
             var writer = format.writer(options)
             if !aggregation.isEmpty {
@@ -87,7 +90,8 @@ struct QueryCommand: AsyncParsableCommand {
                 return try aggregation.print(answer, with: &writer)
             }
             let wanted = all ? Int.max : limit
-            let hasMore = try await request.pages(connection, upTo: wanted) { object, output in
+            let (hasMore, finding) = try await request.pages(connection, upTo: wanted) {
+                object, output in
                 try writer.write(object, to: &output)
             }
             var output: [UInt8] = []
@@ -96,7 +100,9 @@ struct QueryCommand: AsyncParsableCommand {
             if hasMore, limit == nil {
                 Console.error("more objects match: --all or --limit brings them", prefix: "")
             }
+            return finding
         }
+        try empty.conclude(finding)
     }
 
     /// The answer to one call. Only the service knows how many groups --limit may ask for.
@@ -125,7 +131,13 @@ struct QueryCommand: AsyncParsableCommand {
         var options = WritingOptions()
         options.width = Console.columns
         options.isBold = Console.takesStyle
+        options.isForTerminal = Console.outputIsTerminal
         options.pointField = selection.geometryField
+        options.columnsIfEmpty =
+            aggregation.groupBy != nil
+            ? ["value", "count"]
+            : ["_id"] + (fields?.split(separator: ",").map(String.init) ?? [])
+                + selection.reportedNames.map { "_calculated.\($0)" }
         return options
     }
 }
@@ -139,6 +151,7 @@ struct Count: AsyncParsableCommand {
         discussion: "Takes the same conditions as `geobucket query`.")
 
     @OptionGroup var selection: ClauseOptions
+    @OptionGroup var empty: EmptyOption
     @OptionGroup var server: ServerOption
 
     func run() async throws {
@@ -147,9 +160,15 @@ struct Count: AsyncParsableCommand {
         let result = try await server.connect { connection in
             try await connection.call("bucket.count", request.countParams)
         }
-        guard let count = try JSONParser.reading(result, { $0["count"]?.number?.exactInt }) else {
-            throw CommandFailure("the service did not answer with a count")
+        let (count, finding) = try JSONParser.reading(result) { view in
+            guard let count = view["count"]?.number?.exactInt else {
+                throw CommandFailure("the service did not answer with a count")
+            }
+            var finding = Finding(isEmpty: count == 0)
+            finding.take(view)
+            return (count, finding)
         }
         try Console.write("\(count)\n")
+        try empty.conclude(finding)
     }
 }

@@ -56,7 +56,7 @@ struct Restore: ParsableCommand {
             throw CommandFailure("\(store) stays as it is: \(error)")
         }
         if isThere { Console.error("the store that was there is now \(old)") }
-        try Console.write("\(report.summary): restored to \(store) and verified\n")
+        try Console.write("\(report.contents): restored to \(store) and verified\n")
     }
 
     private func copy(to path: String) throws -> CheckReport {

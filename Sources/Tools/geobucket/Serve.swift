@@ -19,8 +19,12 @@ struct Serve: AsyncParsableCommand {
             When the service can answer, it prints `geobucket ready on HOST:PORT` to standard output. On \
             SIGTERM or SIGINT it accepts no more connections, answers what it has read, and exits with 0.
 
-            Every flag can also be set in the environment (--line-bytes is GEOBUCKET_LINE_BYTES) or in \
-            a JSON file given with --config (\"lineBytes\": 65536), in this order of precedence.
+            Every flag can also be set in the environment (--log-level is GEOBUCKET_LOG_LEVEL) or in a \
+            JSON file given with --config (\"logLevel\": \"debug\"), in this order of precedence. Sizes take \
+            KB, MB, GB, KiB, MiB and GiB, times ms, s, m, h and d.
+
+            `geobucket serve --help-all` has the flags for everything else: limits, clusters, pages of \
+            other origins, signed tokens.
             """)
 
     @Option(
@@ -51,7 +55,7 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Log lines for people (text) or as JSON objects (json). (default: text)",
-            valueName: "text|json"))
+            valueName: "text|json", visibility: .hidden))
     var logFormat: String?
 
     @Option(
@@ -63,17 +67,20 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "What gets priority when the processors are overloaded: neither (balance), reads or writes. (default: balance)",
-            valueName: "balance|reads|writes"))
+            valueName: "balance|reads|writes", visibility: .hidden))
     var prefer: String?
 
-    @Option(help: "Seconds that a stop waits for pending answers. (default: 8)")
+    @Option(
+        help: ArgumentHelp(
+            "How long a stop waits for pending answers; seconds without a unit. (default: 8)",
+            valueName: "time", visibility: .hidden), transform: Measure.seconds.argument)
     var drainSeconds: Int?
 
     @OptionGroup(title: "Backups") var backupFlags: BackupFlags
 
     @OptionGroup(title: "Web") var webFlags: WebFlags
 
-    @OptionGroup(title: "Cluster") var clusterFlags: ClusterFlags
+    @OptionGroup(title: "Cluster", visibility: .hidden) var clusterFlags: ClusterFlags
 
     @OptionGroup(title: "Access") var accessFlags: AccessFlags
 
@@ -105,6 +112,7 @@ struct Serve: AsyncParsableCommand {
         let frame = Frame(
             address: address, web: web, limits: limits, drain: .seconds(drain),
             reloading: reloading, stopping: stopping,
+            everybody: try accessFlags.everybody(settings),
             proxies: try accessFlags.proxies(settings),
             neighbourhood: try clusterFlags.neighbourhood(settings), clock: clock)
         Niceness.prefer(try preference(settings)) { reason in
@@ -116,6 +124,7 @@ struct Serve: AsyncParsableCommand {
         try AddressSpace.check(
             threads: limits.connectionThreads + limits.readThreads + Self.otherThreads)
         AddressSpace.warnOfLimit(logger)
+        HashSeed.warnIfKnown(logger)
         let store = try store(settings)
         let backups = try backupFlags.plan(settings, store: storeName(settings))
         let gateway = try settings.address("http", flag: http).map { ($0, Gateway()) }
@@ -219,6 +228,7 @@ struct Serve: AsyncParsableCommand {
         let drain: Duration
         let reloading: Reloading
         let stopping: Stopping
+        let everybody: PublicBuckets?
         let proxies: TrustedProxies
         let neighbourhood: Neighbourhood?
         let clock: ServiceClock
@@ -230,7 +240,9 @@ struct Serve: AsyncParsableCommand {
         let logger = frame.reloading.logger
         let service = Operations.Service(
             backend: backend, limits: frame.limits, access: frame.reloading.access?.control,
-            health: gateway?.health ?? Health(), clock: frame.clock, logger: logger)
+            everybody: frame.everybody,
+            health: gateway?.health ?? Health(), clock: frame.clock,
+            certificateEnd: { [tls = frame.reloading.tls] in tls?.certificateEnd }, logger: logger)
         gateway?.observe(service)
         try await Workers.with(frame.limits) { workers in
             let lines = lineServices(service, backend, in: frame, workers)
@@ -262,6 +274,7 @@ struct Serve: AsyncParsableCommand {
             proxies: frame.proxies, workers: workers, logger: logger
         ) { host, port in
             let bound = Address(host: host, port: port)
+            frame.web?.linePort.announce(port)
             Self.warn(bound, frame.reloading)
             if let (client, peer) = frame.neighbourhood?.addresses(listeningOn: bound) {
                 Self.warnOfNodes(at: peer, frame.reloading)

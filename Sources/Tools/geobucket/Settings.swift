@@ -1,5 +1,6 @@
 import ArgumentParser
 import Configuration
+import Glibc
 import JSONText
 import Objects
 import SystemPackage
@@ -12,17 +13,16 @@ struct Settings {
     private let environment: ConfigReader
     private let file: ConfigReader?
 
-    private enum Kind: String {
-        case text = "a string"
-        case toggle = "true or false"
-        case number = "a whole number"
+    private enum Kind {
+        case text, toggle, number
     }
 
     /// The kinds of all settings by their names: those of the flags, but for the one that names the
     /// configuration file.
     private static let kinds: [String: Kind] = {
         let flags: [any ParsableArguments] = [
-            Serve(), BackupFlags(), WebFlags(), ClusterFlags(), AccessFlags(), LimitFlags(),
+            Serve(), BackupFlags(), WebFlags(), BasemapFlags(), ClusterFlags(), AccessFlags(),
+            LimitFlags(),
         ]
         var kinds: [String: Kind] = [:]
         for child in flags.flatMap({ Mirror(reflecting: $0).children }) {
@@ -38,6 +38,9 @@ struct Settings {
         kinds["config"] = nil
         return kinds
     }()
+
+    /// The names of all settings.
+    static let names: [String] = kinds.keys.sorted()
 
     init(file path: String?) async throws {
         environment = ConfigReader(provider: EnvironmentVariablesProvider())
@@ -60,17 +63,20 @@ struct Settings {
         flag ?? environment.string(forKey: ConfigKey(name)) ?? file?.string(forKey: ConfigKey(name))
     }
 
-    /// A whole number; any other text is refused with a message that names its source.
+    /// A whole number in the setting's unit; any other text is refused with a message that names its
+    /// source.
     func int(_ name: String, flag: Int?) throws -> Int? {
         if let flag { return flag }
+        let measure = Measure(setting: name)
         if let text = environment.string(forKey: ConfigKey(name)) {
-            guard let value = Int(text) else {
+            guard let value = measure.value(of: text) else {
                 throw ValidationError(
-                    "\(Self.variable(name)) is \"\(text)\", which is no whole number")
+                    "\(Self.variable(name)) is \"\(text)\"; expected \(measure.expected)")
             }
             return value
         }
-        return file?.int(forKey: ConfigKey(name))
+        let key = ConfigKey(name)
+        return file?.int(forKey: key) ?? file?.string(forKey: key).flatMap(measure.value)
     }
 
     /// A setting that is on or off.
@@ -116,8 +122,21 @@ struct Settings {
         return path
     }
 
+    /// The path of a setting, at which there is a folder that can be read; nil without the setting.
+    func folder(_ name: String, flag: String?) throws -> String? {
+        guard let path = try path(name, flag: flag) else { return nil }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+            access(path, R_OK | X_OK) == 0
+        else {
+            throw ValidationError(
+                "\(source(of: name, flag: flag)): \(path) is no folder that can be read")
+        }
+        return path
+    }
+
     /// `GEOBUCKET_LINE_BYTES` for `lineBytes`.
-    private static func variable(_ name: String) -> String {
+    static func variable(_ name: String) -> String {
         "GEOBUCKET_" + name.map { $0.isUppercase ? "_\($0)" : $0.uppercased() }.joined()
     }
 
@@ -158,15 +177,24 @@ struct Settings {
 
     private static func problem(with value: JSONView, of name: String) -> String? {
         guard let kind = kinds[name] else {
-            let known = kinds.keys.sorted().joined(separator: ", ")
-            return "\"\(name)\" is no setting; known are \(known)"
-        }
-        let fits =
-            switch kind {
-            case .text: value.kind == .string
-            case .toggle: value.kind == .bool
-            case .number: if case .integer? = value.number { true } else { false }
+            if let nearest = nearestName(to: name, among: names) {
+                return "\"\(name)\" is no setting; the nearest is \"\(nearest)\""
             }
-        return fits ? nil : "\"\(name)\" has to be \(kind.rawValue)"
+            return "\"\(name)\" is no setting; known are \(names.joined(separator: ", "))"
+        }
+        let measure = Measure(setting: name)
+        let (fits, expected) =
+            switch kind {
+            case .text: (value.kind == .string, "a string")
+            case .toggle: (value.kind == .bool, "true or false")
+            case .number: (isNumber(value, measure), measure.expected)
+            }
+        return fits ? nil : "\"\(name)\" has to be \(expected)"
+    }
+
+    /// Whether a value is a whole number, or a string of one with its unit.
+    private static func isNumber(_ value: JSONView, _ measure: Measure) -> Bool {
+        if case .integer? = value.number { return true }
+        return value.string.flatMap(measure.value) != nil
     }
 }

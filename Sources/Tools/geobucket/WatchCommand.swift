@@ -116,7 +116,7 @@ struct WatchCommand: AsyncParsableCommand {
             }
         } catch let failure as ClientFailure {
             await client.close()
-            throw CommandFailure(failure)
+            throw try server.explained(failure)
         }
         await client.close()
     }

@@ -20,7 +20,10 @@ struct WatchFlags: ParsableArguments {
             valueName: "length"))
     var leaveWithin: String?
 
-    @Option(help: "With --limit: the least milliseconds between two changes, 0 to 60000.")
+    @Option(
+        help: ArgumentHelp(
+            "With --limit: the least time between two changes, up to 1m; milliseconds without a unit.",
+            valueName: "time"), transform: Measure.milliseconds.argument)
     var interval: Int?
 
     @Option(

@@ -14,37 +14,39 @@ struct WebFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Where clients reach the web port, for links in its answers, such as https://geo.example.com. (default: where a request was sent)",
-            valueName: "url"))
+            valueName: "url", visibility: .hidden))
     var webUrl: String?
 
     @Option(
         help: ArgumentHelp(
             "Origins of pages that may use the web port besides its own, with commas between them.",
-            valueName: "origins"))
+            valueName: "origins", visibility: .hidden))
     var webOrigin: String?
 
     @Option(
         help: ArgumentHelp(
             "The folder with Leaflet, as Debian's package libjs-leaflet lays it out. (default: \(WebPort.Settings.standardAssets))",
-            valueName: "path"))
+            valueName: "path", visibility: .hidden))
     var webAssets: String?
+
+    @OptionGroup var basemapFlags: BasemapFlags
 
     @Option(
         help: ArgumentHelp(
             "The id of an application written for Kii: the web port answers Kii's REST interface under /api/apps/ID.",
-            valueName: "id"))
+            valueName: "id", visibility: .hidden))
     var kiiApp: String?
 
     @Option(
         help: ArgumentHelp(
             "The key that clients of that application have to send; better in GEOBUCKET_KII_KEY.",
-            valueName: "key"))
+            valueName: "key", visibility: .hidden))
     var kiiKey: String?
 
     @Option(
         help: ArgumentHelp(
             "What clients of that application may do in its own scope without a token. (default: everything, with --tokens nothing)",
-            valueName: "none|read|write"))
+            valueName: "none|read|write", visibility: .hidden))
     var kiiAnonymous: String?
 
     /// Nil when the web port is off.
@@ -56,6 +58,9 @@ struct WebFlags: ParsableArguments {
                 ("webUrl", webUrl), ("webOrigin", webOrigin), ("webAssets", webAssets),
                 ("kiiApp", kiiApp), ("kiiKey", kiiKey), ("kiiAnonymous", kiiAnonymous),
             ] where settings.string(name, flag: flag) != nil {
+                throw ValidationError("\(name) needs --web")
+            }
+            if let name = try basemapFlags.given(settings).first {
                 throw ValidationError("\(name) needs --web")
             }
             return nil
@@ -77,7 +82,8 @@ struct WebFlags: ParsableArguments {
                     "--web-origin: \"\(origin)\" is no origin, such as https://app.example.com")
             }
         }
-        if let assets = settings.string("webAssets", flag: webAssets) { result.assets = assets }
+        if let assets = try settings.folder("webAssets", flag: webAssets) { result.assets = assets }
+        result.basemap = try basemapFlags.basemap(settings)
         result.kii = try kii(settings)
         return result
     }

@@ -1,8 +1,13 @@
 import Foundation
 import GeoBucketClient
+import JSONText
 import KiiCompatibility
 import TestSupport
 import Testing
+
+import struct Objects.Limits
+import struct QueryLanguage.MemberReader
+import struct QueryLanguage.QueryParser
 
 /// Every way to write a clause, and the document it makes.
 @Suite struct ClauseTests {
@@ -136,6 +141,20 @@ import Testing
     func `A clause is the document it stands for`(_ index: Int) {
         let (clause, document) = Self.documents[index]
         #expect(clause.json.text == document)
+    }
+
+    @Test func `The service writes a clause as the client does`() throws {
+        var refused: [String] = []
+        for (_, document) in Self.documents {
+            let query = Array(#"{"bucketQuery":{"clause":\#(document)}}"#.utf8)
+            let written = try JSONParser.reading(query) { view -> String? in
+                var members = MemberReader(params: view)
+                return try? QueryParser(limits: Limits()).bucketQuery(from: &members).clause.json
+            }
+            if let written { #expect(written == document) } else { refused.append(document) }
+        }
+        // Polygons without an inside, which only the service can tell.
+        #expect(refused.count == 2 && refused.allSatisfy { $0.contains("geopolygon") })
     }
 
     @Test func `A chain of operators is one level deep, however long`() async throws {

@@ -1,3 +1,4 @@
+import BackendContract
 import JSONText
 import Objects
 import TestSupport

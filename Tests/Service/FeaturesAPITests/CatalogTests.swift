@@ -1,7 +1,9 @@
 import Objects
+import Operations
 import Testing
+import Wire
 
-@testable import FeaturesAPI
+@testable import WebExchange
 
 /// What is known of buckets for a moment, within a budget.
 @Suite struct CatalogTests {
@@ -14,7 +16,7 @@ import Testing
     }
 
     @Test func `Long names do not take more memory than the budget`() {
-        let catalog = Catalog()
+        let catalog = Catalog(operations: NoOperations()) { 0 }
         for number in 0..<200 {
             catalog.keep(Self.entry(bytes: 1 << 20, at: 1_000), of: Self.bucket(number))
             #expect(catalog.bytes <= Catalog.maximumBytes)
@@ -26,7 +28,7 @@ import Testing
     }
 
     @Test func `What may not be used any more is forgotten, and counted no longer`() {
-        let catalog = Catalog()
+        let catalog = Catalog(operations: NoOperations()) { 0 }
         for number in 0..<50 {
             catalog.keep(Self.entry(bytes: 1_000, at: 10_000), of: Self.bucket(number))
         }
@@ -37,4 +39,17 @@ import Testing
         #expect(catalog.bytes == full / 50)
         #expect(catalog.entry(of: Self.bucket(7), for: nil, at: 20_000) == nil)
     }
+}
+
+/// A service that is not asked.
+private struct NoOperations: WebOperations {
+    let limits = Limits()
+
+    func call(
+        _ method: MethodName, _ params: [UInt8], from caller: Caller
+    ) async throws(RPCFailure) -> [UInt8] {
+        throw .invalidRequest("nobody asks")
+    }
+
+    func caller(of request: WebRequest) throws(WebFailure) -> Caller { throw .notFound }
 }

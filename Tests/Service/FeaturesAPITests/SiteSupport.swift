@@ -15,7 +15,8 @@ struct TestSite: Sendable {
     let site: FeaturesSite
 
     init(_ operations: some WebOperations, now: @escaping @Sendable () -> Int64 = { 0 }) {
-        site = FeaturesSite(operations: operations, now: now)
+        site = FeaturesSite(
+            operations: operations, catalog: Catalog(operations: operations, now: now), now: now)
     }
 
     /// A site over a service with some objects in a bucket.

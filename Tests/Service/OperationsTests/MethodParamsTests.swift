@@ -29,14 +29,15 @@ import WireProtocol
 
     static let samples: [Sample] = [
         Sample(.info), Sample(.ping), Sample(.statistics, [:], ["cluster": "true"]),
+        Sample(.activity), Sample(.cancel, ["id": "1"]),
         Sample(.route, ["bucket": #""b1""#]), Sample(.login, ["token": #""t""#]),
         Sample(.listBuckets, [:], ["scope": #""users/al""#, "paginationKey": #""b1""#]),
-        Sample(.count, ["bucket": #""b1""#], ["bucketQuery": clause]),
+        Sample(.count, ["bucket": #""b1""#], ["bucketQuery": clause, "hints": "true"]),
         Sample(
             .query, ["bucket": #""b1""#],
             [
                 "bucketQuery": clause, "bestEffortLimit": "5", "paginationKey": #""k""#,
-                "fields": #"["a"]"#,
+                "fields": #"["a"]"#, "hints": "true",
             ]),
         Sample(
             .explain, ["bucket": #""b1""#],
@@ -54,7 +55,8 @@ import WireProtocol
         Sample(.fields, ["bucket": #""b1""#]),
         Sample(.export, ["bucket": #""b1""#], ["continue": "true"]),
         Sample(.deleteBucket, ["bucket": #""b1""#]),
-        Sample(.deleteWhere, ["bucket": #""b1""#, "bucketQuery": clause]),
+        Sample(
+            .deleteWhere, ["bucket": #""b1""#, "bucketQuery": clause], ["dryRun": "true"]),
         Sample(
             .create, ["bucket": #""b1""#, "object": "{}"],
             ["dataType": #""t""#, "expiresAt": "5"]),
@@ -70,12 +72,13 @@ import WireProtocol
         Sample(.delete, ["bucket": #""b1""#, "id": #""o1""#], ["ifVersion": "1"]),
         Sample(
             .putMany, ["bucket": #""b1""#, "objects": "[{}]"],
-            ["expiresAt": "5", "ifNewer": #""t""#]),
+            ["expiresAt": "5", "ifNewer": #""t""#, "withMetadata": "true"]),
         Sample(
             .startWatch, ["bucket": #""b1""#], ["bucketQuery": clause, "fields": #"["a"]"#]),
         Sample(.moveWatch, ["watch": #""w1""#], ["bucketQuery": clause]),
         Sample(.syncWatch, ["watch": #""w1""#]), Sample(.stopWatch, ["watch": #""w1""#]),
         Sample(.check, [:], ["cluster": "true"]), Sample(.backup, [:], ["continue": "true"]),
+        Sample(.compact),
     ]
 
     /// How the params are refused: `INVALID_INPUT_DATA bucket`; nil if they are taken.

@@ -80,6 +80,7 @@ import WireProtocol
                     case .get: #"{"bucket":"b1","id":"o1"}"#
                     case .count, .query, .explain, .fields, .export, .route, .startWatch:
                         #"{"bucket":"b1"}"#
+                    case .cancel: #"{"id":1}"#
                     case .clusters: #"{"bucket":"b1","zoom":1}"#
                     case .stopWatch: #"{"watch":"w1"}"#
                     default: "{}"
@@ -91,7 +92,7 @@ import WireProtocol
                     if prepared.isCostly { costly.insert(name) }
                 }
             }
-            #expect(costly == [.export, .check, .backup, .startWatch])
+            #expect(costly == [.export, .check, .backup, .compact, .startWatch])
         }
     }
 }

@@ -72,7 +72,7 @@ import WireProtocol
                 + #"{"address":"db1:4362","id":"n1","error":{"code":1403,"message":"no"}},"#
                 + #"{"address":"db2:4362","id":"n2","error":\#(silence)},"#
                 + #"{"address":"db3:4362","id":"n3","error":\#(silence)}]}"#)
-        #expect(Gathering.each(.check).isWhole([], for: Caller(address: "a1"), Names(all: nil)))
+        #expect(Gathering.each(.check).isWhole([], Names(all: nil)) { _ in true })
     }
 
     // MARK: Lists
@@ -135,7 +135,7 @@ import WireProtocol
             } throws: {
                 ($0 as? RPCFailure)?.errorCode == code
             }
-            #expect(!list.isWhole(answers, for: Caller(address: "a1"), Names(all: ["b1", "b2"])))
+            #expect(!list.isWhole(answers, Names(all: ["b1", "b2"])) { _ in true })
         }
     }
 
@@ -166,13 +166,9 @@ import WireProtocol
     @Test func `A list is whole if it has each bucket that the caller reaches, now or later on`()
         throws
     {
-        let bound = try #require(
-            Caller(
-                passedOn: Array(
-                    #"{"address":"a1","principal":"al","role":"read","buckets":["b1","b3"]}"#.utf8))
-        )
-        let anyone = Caller(address: "a1")
-        for (names, size, last, caller, isWhole) in [
+        let bound: @Sendable (BucketName) -> Bool = { ["b1", "b3"].contains($0.text) }
+        let anyone: @Sendable (BucketName) -> Bool = { _ in true }
+        for (names, size, last, reach, isWhole) in [
             (["b1", "b3"], 9, nil, anyone, true), (["b1", "b3", "b4"], 9, nil, anyone, false),
             // What comes behind the page is asked for with the next one.
             (["b1", "b3", "b4"], 1, nil, anyone, true), (["b0", "b1"], 1, nil, anyone, false),
@@ -180,7 +176,7 @@ import WireProtocol
             (["b0", "b1", "b3"], 9, nil, anyone, false),
             (["b0", "b1", "b3"], 9, nil, bound, true), (nil, 9, nil, anyone, false),
             (["b1", "users/al/b9"], 9, nil, anyone, true),
-        ] as [([String]?, Int, String?, Caller, Bool)] {
+        ] as [([String]?, Int, String?, @Sendable (BucketName) -> Bool, Bool)] {
             let list = Gathering.buckets(
                 in: .application, after: last.map(BucketName.init(trusted:)))
             let answers = Self.answers([
@@ -188,7 +184,7 @@ import WireProtocol
                 Self.answer(["b1", "b3"], atMost: size, after: last),
             ])
             #expect(
-                list.isWhole(answers, for: caller, Names(all: names)) == isWhole,
+                list.isWhole(answers, Names(all: names), within: reach) == isWhole,
                 "\(names ?? []) \(size) \(last ?? "-")")
         }
     }

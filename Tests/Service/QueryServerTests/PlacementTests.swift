@@ -129,7 +129,8 @@ import WireProtocol
         placement.place("parks", on: [1, 2, 0], isHeld: true)
         try await Self.with(placement) { runner, _, _ in
             let failure = await Self.refusalOfWatch(by: runner, Self.pairs)
-            #expect(failure?.errorCode == "OPERATION_NOT_ALLOWED" && failure?.path == "bucket")
+            #expect(failure?.errorCode == "OPERATION_NOT_ALLOWED")
+            #expect(failure?.path == "pairs.bucket")
             #expect(failure?.message.contains(#"the bucket "parks""#) == true)
             #expect(failure?.message.hasSuffix("watch it at db2:4362") == true)
         }

@@ -87,13 +87,23 @@ import WebExchange
         }
     }
 
-    @Test func `A tile without objects is 204`() async throws {
+    @Test func `A tile without objects is 204, one of no collection 404`() async throws {
         try await TiledService.with { service in
-            #expect(try await service.get(Self.tile).status == .noContent)
+            #expect(await service.refusal(Self.tile) == "404 -")
+            #expect(await service.refusal("/tiles/b1.json") == "404 -")
             try await service.store([("a1", #""p":\#(point(10, 10))"#)])
             #expect(try await service.get(Self.tile).status == .ok)
             #expect(try await service.get("/tiles/b1/1/0/0.mvt").status == .noContent)
-            #expect(try await service.get("/tiles/b1@q/0/0/0.mvt").status == .noContent)
+            #expect(try await service.get(Self.tile + "?filter=n%3D1").status == .noContent)
+            #expect(try await service.get("/tiles/b1.json?filter=n%3D1").status == .ok)
+            for target in ["/tiles/b1@q/0/0/0.mvt", "/tiles/b1@q.json", "/tiles/b2.json"] {
+                #expect(await service.refusal(target) == "404 -", "\(target)")
+            }
+            try await service.store([("a1", #""n":1"#)], in: "b2")
+            #expect(await service.refusal("/tiles/b2/0/0/0.mvt") == "404 -")
+            try await service.service.call("bucket.delete", #"{"bucket":"b1"}"#)
+            #expect(await service.refusal(Self.tile) == "404 -")
+            try await service.store([("a1", #""p":\#(point(10, 10))"#)])
             let type = try await service.get(Self.tile).headers[.contentType]
             #expect(type == "application/vnd.mapbox-vector-tile")
         }
@@ -116,6 +126,11 @@ import WebExchange
         ("/tiles/b1/0/0/0.mvt?query=%7B%22clause%22:5%7D", "400 query.clause"),
         ("/tiles/b1/0/0/0.mvt?query=%7B%22claus%22:5%7D", "400 query.claus"),
         ("/tiles/b1.json?fields=a&z=5", "400 z"),
+        ("/tiles/b1/0/0/0.mvt?buffer=257", "400 buffer"),
+        ("/tiles/b1/0/0/0.mvt?buffer=-1", "400 buffer"),
+        ("/tiles/b1/0/0/0.mvt?buffer=", "400 buffer"),
+        ("/tiles/b1/0/0/0.mvt?filter=a%3D1&filter-lang=sql", "400 filter-lang"),
+        ("/tiles/b1/0/0/0.mvt?filter=a%20~%201&filter-lang=cql2-text", "400 filter"),
     ])
     func `A request that is not valid is refused with its place`(
         target: String, refusal: String

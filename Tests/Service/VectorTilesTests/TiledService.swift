@@ -27,7 +27,9 @@ struct TiledService {
 
     /// Its tiles.
     var site: TileSite {
-        TileSite(operations: LineOperations(service: service, limits: limits))
+        let operations = LineOperations(service: service, limits: limits)
+        return TileSite(
+            operations: operations, catalog: Catalog(operations: operations) { 1_000_000 })
     }
 
     /// The answer to a GET.

@@ -60,9 +60,11 @@ import WebServer
         limits.lineBytes = 2_048
         try await Self.with(limits) { port, login in
             let long = String(repeating: " ", count: 2_049)
-            for (header, status) in [(login, 413), ("Authorization: Bearer none", 401)] {
-                let answer = try await Web.rpc(port, long, headers: [Web.json, header])
-                #expect(answer.status == status)
+            for (header, status) in [
+                ([login], 413), (["Authorization: Bearer none"], 401), ([], 401),
+            ] {
+                let answer = try await Web.rpc(port, long, headers: [Web.json] + header)
+                #expect(answer.status == status, "\(header)")
             }
         }
     }
@@ -112,6 +114,21 @@ import WebServer
         }
     }
 
+    @Test func `A login that comes too often is told so, whatever its length`() async throws {
+        var limits = Limits()
+        (limits.requestsPerSecond, limits.tokenBytes) = (2, 100)
+        try await Self.with(limits, clock: TestClock(0)) { port, _ in
+            let long = String(repeating: " ", count: 2_000)
+            for status in [413, 413, 429] {
+                let answer = try await onBlockingThreads {
+                    try HTTPAnswer(
+                        port: port, path: "/login", method: "POST", headers: [Web.json], body: long)
+                }
+                #expect(answer.status == status)
+            }
+        }
+    }
+
     @Test func `A request counts once, by its principal`() async throws {
         var limits = Limits()
         limits.requestsPerSecond = 5
@@ -149,6 +166,47 @@ import WebServer
             ] {
                 #expect(try await get(path) == 200, "\(path)")
                 #expect(try await Web.get(port, path).status == 429, "\(path)")
+            }
+        }
+    }
+
+    @Test func `What the doors refuse is counted, logins as auth.login`() async throws {
+        let token = Token()
+        var file = TokenFile()
+        file.add(.init(token, try Grant(principal: "root", role: .admin), created: 0))
+        var limits = Limits()
+        (limits.tokenBytes, limits.lineBytes) = (100, 4_096)
+        try await TestService.with(
+            limits: limits, access: AccessControl(tokens: file), web: Web.guarded
+        ) { [limits] service in
+            let port = service.webPort
+            func post(_ path: String, _ body: String, _ headers: [String] = []) async throws -> Int
+            {
+                try await onBlockingThreads {
+                    try HTTPAnswer(
+                        port: port, path: path, method: "POST", headers: [Web.json] + headers,
+                        body: body
+                    ).status
+                }
+            }
+            let long = String(repeating: " ", count: limits.lineBytes + 1)
+            for (body, status) in [
+                (#"{"token":"\#(token.text)"}"#, 200), (#"{"token":"wrong"}"#, 401), ("{}", 400),
+                (long, 413),
+            ] {
+                #expect(try await post("/login", body) == status)
+            }
+            #expect(try await post("/rpc", "{}", ["Authorization: Bearer wrong"]) == 401)
+            #expect(try await post("/rpc", long) == 401)
+            #expect(
+                try await post("/rpc", long, ["Authorization: Bearer \(token.text)"]) == 413)
+            #expect(try await Web.get(port, "/watch?bucket=shops").status == 401)
+            #expect(try await Web.get(port, "/ogc/collections/shops").status == 401)
+            try await service.connection.logIn(token: token.text)
+            let requests = try await service.call("server.stats")["requests"]
+            for (name, count, errors) in [("auth.login", 5, 3), ("other", 5, 5)] {
+                #expect(requests?[name]?["count"]?.int == count, "\(name)")
+                #expect(requests?[name]?["errors"]?.int == errors, "\(name)")
             }
         }
     }

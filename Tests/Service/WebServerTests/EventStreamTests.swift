@@ -84,6 +84,8 @@ import WebServer
 
     @Test(arguments: [
         ("", 400, "bucket"), ("bucket=x", 400, "bucket"), ("bucket=shops&limit=many", 400, "limit"),
+        ("bucket=shops&limit=-1", 400, "limit"), ("bucket=shops&limit=201", 400, "limit"),
+        ("bucket=shops&filter=" + String(repeating: "not%20", count: 40) + "a%3D1", 400, "filter"),
         ("bucket=shops&other=1", 400, "other"), ("bucket=shops&bucket=shops", 400, "bucket"),
         ("bucket=shops&query=no", 400, "query"),
         ("bucket=shops&query=%7B%7D&filter=a%3D1", 400, "filter"),
@@ -101,6 +103,7 @@ import WebServer
             #expect(answer.status == status)
             let error = try JSONValue(parsing: Array(answer.body.utf8))
             #expect(error["path"]?.string == path, "\(answer.body)")
+            #expect(!answer.body.contains("bestEffortLimit"), "\(answer.body)")
             #expect(error["errorCode"]?.string != nil)
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import WebServer
 
 /// The files of the map and login pages.
 @Suite(.timeLimit(.minutes(5))) struct PageTests {
@@ -12,8 +13,8 @@ import Testing
         #expect(names.count > 40)
         try await TestService.with(web: Web.open) { service in
             for name in names {
-                let text = try String(
-                    contentsOf: Self.folder.appendingPathComponent(name), encoding: .utf8)
+                let data = try Data(contentsOf: Self.folder.appendingPathComponent(name))
+                let text = String(decoding: data, as: UTF8.self)
                 let answer = try await Web.get(service.webPort, "/map/\(name)")
                 #expect(answer.status == 200, "\(name)")
                 #expect(answer.body == text, "\(name)")
@@ -21,12 +22,25 @@ import Testing
         }
     }
 
-    @Test func `The root leads to the map`() async throws {
+    @Test func `Pages are told the line port once it listens`() async throws {
+        var settings = Web.open
+        let port = LinePort()
+        settings.linePort = port
+        try await TestService.with(web: settings) { service in
+            let before = try await Web.get(service.webPort, "/map/settings.json")
+            #expect(before.body == #"{"isLineEncrypted":false,"hasGIS":true}"#)
+            port.announce(14_362)
+            let after = try await Web.get(service.webPort, "/map/settings.json")
+            #expect(after.body == #"{"isLineEncrypted":false,"hasGIS":true,"linePort":14362}"#)
+            #expect(after.field("content-type") == "application/json")
+        }
+    }
+
+    @Test func `The root is a catalogue, which leads to the map`() async throws {
         try await TestService.with(web: Web.open) { service in
             let root = try await Web.get(service.webPort, "/")
-            #expect(root.status == 302)
-            #expect(root.field("location") == "map")
-            for path in ["/map", "/login"] {
+            #expect(root.body.contains(#"href="map""#) && root.body.contains(#"href="ogc""#))
+            for path in ["/", "/map", "/login"] {
                 let page = try await Web.get(service.webPort, path)
                 #expect(page.status == 200)
                 #expect(page.field("content-type") == "text/html; charset=utf-8")

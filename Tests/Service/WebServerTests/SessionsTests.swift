@@ -1,3 +1,4 @@
+import Digests
 import Objects
 import Operations
 import Testing
@@ -37,6 +38,21 @@ import Testing
         for place in 0..<42 {
             #expect(Set(ids.map { Array($0)[place] }).count > 30, "place \(place)")
         }
+    }
+
+    @Test func `Of the secrets of sessions only digests are kept`() {
+        let sessions = Sessions()
+        let ids = (0..<3).map { sessions.begin(Self.caller("a\($0)"), until: 1_000, now: 0) }
+        let digests = Set(ids.map { SHA256.digest(of: Array($0.utf8)) })
+        var kept = ""
+        sessions.state.withLock { state in
+            #expect(Set(state.sessions.keys) == digests)
+            #expect(state.byPrincipal.values.reduce([]) { $0.union($1) } == digests)
+            dump(state, to: &kept)
+        }
+        // A dump has all that is stored, bytes as numbers in a list.
+        #expect(kept.contains("a1"))
+        for id in ids { #expect(!kept.contains(id)) }
     }
 
     @Test func `When there are too many, those that are over give way, then the first to end`() {

@@ -1,5 +1,5 @@
 import Archives
-import CQL2
+import BackendContract
 import JSONText
 import LiveQueries
 import Objects
@@ -11,7 +11,8 @@ import WireProtocol
 /// promised of it. A broken promise is a trap too, which a fuzzer sees.
 public enum FuzzTarget: String, Sendable, CaseIterable {
     case framer, json, request, query, watch, expression, cql2, pageKey, sums, mergePatch, tokens,
-        archive, tiles, items
+        archive, tiles, items, ranges, anyFile, table, records, features, places, list, placeText,
+        flags
 
     public func run(_ bytes: [UInt8]) {
         switch self {
@@ -29,6 +30,15 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
         case .archive: Self.archive(bytes)
         case .tiles: WebTargets.tiles(bytes)
         case .items: WebTargets.items(bytes)
+        case .ranges: WebTargets.ranges(bytes)
+        case .anyFile: FileTargets.file(bytes, as: nil)
+        case .table: FileTargets.file(bytes, as: .csv)
+        case .records: FileTargets.file(bytes, as: .json)
+        case .features: FileTargets.file(bytes, as: .geojson)
+        case .places: FileTargets.file(bytes, as: .kml)
+        case .list: FileTargets.file(bytes, as: .plist)
+        case .placeText: FileTargets.place(bytes)
+        case .flags: FileTargets.mapping(bytes)
         }
     }
 
@@ -169,10 +179,10 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
     /// What is refused is refused at a place in the text, or right behind it.
     private static func cql2(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
-        do throws(CQL2SyntaxError) {
+        do throws(FilterSyntaxError) {
             check(try CQL2Filter.clause(text, Limits()))
         } catch {
-            precondition((1...text.unicodeScalars.count + 1).contains(error.column))
+            precondition((1...text.unicodeScalars.count + 1).contains(error.offset))
         }
     }
 

@@ -20,7 +20,11 @@ enum WebTargets {
         for segment in path {
             guard let collection = try? CollectionName(segment) else { continue }
             precondition((try? CollectionName(collection.text)) == collection)
-            guard let question = try? ClusterQuestion(collection, of: request) else { continue }
+            var query: [UInt8]?
+            if case .json(let text) = try? request.requestedQuery() { query = text }
+            guard let question = try? ClusterQuestion(collection, of: request, query) else {
+                continue
+            }
             let bucket = try? JSONParser.reading(question.params { _ in }) { $0["bucket"]?.string }
             precondition(bucket == collection.bucket.text)
         }
@@ -40,6 +44,17 @@ enum WebTargets {
         guard let query = try? ItemsQuery(request, shape, Limits()) else { return }
         precondition((1...ItemsQuery.maximumLimit).contains(query.limit))
         FuzzTarget.check(query.clause)
+    }
+
+    /// The first byte says how long a file is. A part of it that is asked for lies in it, and is the same
+    /// one if its ends are written out.
+    static func ranges(_ bytes: [UInt8]) {
+        guard let size = bytes.first.map(Int.init) else { return }
+        let field = String(decoding: bytes.dropFirst(), as: UTF8.self)
+        guard case .part(let part) = ByteRange(field, of: size) else { return }
+        precondition(!part.isEmpty && part.lowerBound >= 0 && part.upperBound <= size)
+        let written = "bytes=\(part.lowerBound)-\(part.upperBound - 1)"
+        precondition(ByteRange(written, of: size) == .part(part))
     }
 
     /// The request for an address, which is the same one if it is written out.

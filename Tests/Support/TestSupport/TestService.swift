@@ -29,6 +29,7 @@ public struct TestService: Sendable {
     ///   - kind: what it serves from.
     ///   - path: the store; nil takes a fresh one that is removed afterwards.
     ///   - access: who may log in; nil asks nobody.
+    ///   - everybody: what may be read without a login where there are logins.
     ///   - tls: the service's certificate, and how the connection checks it.
     ///   - web: the service is served over HTTP too, on a free port.
     ///   - proxies: who says for which clients it connects; not this machine's 127.0.0.1.
@@ -38,7 +39,7 @@ public struct TestService: Sendable {
     ///   - now: the service's clock, milliseconds since 1970.
     public static func with<Result: Sendable>(
         on kind: BackendKind = .usual, path: String? = nil, limits: Limits = Limits(),
-        access: AccessControl? = nil,
+        access: AccessControl? = nil, everybody: PublicBuckets? = nil,
         tls: (server: TLSIdentity, client: ClientTLS)? = nil,
         web: WebPort.Settings? = nil, proxies: TrustedProxies = .init(),
         monotonic: TestClock? = nil,
@@ -57,7 +58,9 @@ public struct TestService: Sendable {
             var clock = ServiceClock(milliseconds: now)
             if let monotonic { clock.nanoseconds = { monotonic.now } }
             let service = Operations.Service(
-                backend: backend, limits: limits, access: access, clock: clock, logger: logger)
+                backend: backend, limits: limits, access: access, everybody: everybody,
+                clock: clock,
+                logger: logger)
             let (ports, continuation) = AsyncStream<Int>.makeStream()
             return try await Workers.with(limits) { workers in
                 let server = LineServer(

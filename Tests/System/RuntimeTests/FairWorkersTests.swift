@@ -43,6 +43,31 @@ import Testing
         }
     }
 
+    @Test func `who has long jobs has no more threads in the end than who has short ones`()
+        async throws
+    {
+        try await Self.with(threads: 4) { workers, long in
+            let short = Jobs()
+            defer { short.letGo(1_000) }
+            func runs(_ longs: Int, _ shorts: Int) async throws {
+                try await wait { long.names.count == longs && short.names.count == shorts }
+            }
+            for number in 0..<10 { workers.submit(for: "long", long.paused("\(number)")) }
+            try await runs(3, 0)
+            for number in 0..<10 { workers.submit(for: "short", short.paused("\(number)")) }
+            try await runs(3, 1)
+            // Three threads against one become two against two, and stay so whoever ends.
+            long.letGo(1)
+            try await runs(3, 2)
+            long.letGo(1)
+            try await runs(4, 2)
+            for number in 3...6 {
+                short.letGo(1)
+                try await runs(4, number)
+            }
+        }
+    }
+
     @Test func `those who wait have their turns one after the other`() async throws {
         try await Self.with(threads: 1) { workers, jobs in
             for name in ["a1", "a2", "a3", "b1", "b2", "c1"] {

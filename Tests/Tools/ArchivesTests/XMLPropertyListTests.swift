@@ -113,7 +113,7 @@ import Testing
             }
             for text in [encoded([0xFEFF] + units), encoded(units)] {
                 #expect(outcome(text) == "\"Kiosk 🍣 é\"")
-                #expect(outcome(text.dropLast()) == "the XML property list in UTF-16 is cut off")
+                #expect(outcome(text.dropLast()) == "the XML in UTF-16 is cut off")
                 #expect(outcome(text.dropLast(2)).contains("line 2 of the XML"))
             }
         }

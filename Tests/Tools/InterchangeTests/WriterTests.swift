@@ -24,6 +24,28 @@ import Testing
         #expect(try written(.table, [], options) == "a  b,c\n")
     }
 
+    @Test("The columns of an empty table are those that are expected, and only of an empty one")
+    func emptyWithExpectedColumns() throws {
+        var options = WritingOptions()
+        options.columnsIfEmpty = ["_id", "_calculated.distance"]
+        #expect(try written(.table, [], options) == "_id  distance\n")
+        #expect(try written(.table, [#"{"a":1}"#], options) == "a\n1\n")
+        #expect(try written(.csv, [], options) == "")
+    }
+
+    @Test("On a terminal CSV has no characters that control it, elsewhere they stay")
+    func csvOnTerminals() throws {
+        let object = "{\"a\\u001b\":\"x\\u001b[31m\\u0007\\ny\\u202e\",\"b\":\"羽, \\u009b\"}"
+        var options = WritingOptions()
+        #expect(
+            try written(.csv, [object], options)
+                == "a\u{1B},b\r\n\"x\u{1B}[31m\u{7}\ny\u{202E}\",\"羽, \u{9B}\"\r\n")
+        options.isForTerminal = true
+        #expect(
+            try written(.csv, [object], options)
+                == "a\u{FFFD},b\r\nx\u{FFFD}[31m\u{FFFD} y\u{FFFD},\"羽, \u{FFFD}\"\r\n")
+    }
+
     @Test("What is no object is refused by the writers that look inside")
     func noObject() {
         for format in [OutputFormat.csv, .geojson, .table] {
@@ -150,14 +172,14 @@ import Testing
         // The first object has all columns, in the order that the objects have their fields in.
         let whole =
             #"{"_id":"id-0","a":"x","b,\"c\"":"x","d":"x","n":1,"t":true,"p":\#(Self.point(1, 2))}"#
-        let objects = [whole] + (0..<20).map { _ in Self.object(&random) }
+        let objects = [whole] + (1...20).map { Self.object($0, &random) }
         let found = try lines(written(.csv, objects), ".csv")
         #expect(found.map { $0.drop { $0 != "{" } } == objects.map { $0[...] }, "seed \(seed)")
     }
 
     /// An object whose fields stand in one order and whose strings look like no other type.
-    private static func object(_ random: inout SplitMix) -> String {
-        var members = ["\"_id\":\"id-\(UInt32.random(in: 0...9999, using: &random))\""]
+    private static func object(_ number: Int, _ random: inout SplitMix) -> String {
+        var members = ["\"_id\":\"id-\(number)\""]
         let parts = [",", "\\\"", "\\n", "\\r", "\\r\\n", " ", "é", "日本", "x", "\\\\", "\\t", ";"]
         for name in ["a", "b,\\\"c\\\"", "d"] where Bool.random(using: &random) {
             let text = (0..<4).map { _ in parts.randomElement(using: &random)! }.joined()

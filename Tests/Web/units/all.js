@@ -8,6 +8,9 @@ import "./shell.js";
 import "./address.js";
 import "./watch-state.js";
 import "./mark-set.js";
+import "./names.js";
+import "./open-with.js";
+import "./tiles.js";
 import "./sentences.js";
 
 export { run } from "./check.js";

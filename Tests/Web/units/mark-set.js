@@ -1,6 +1,8 @@
 import { clusterRadius, FADE, MarkSet, PULSE } from "/map/mark-set.js";
 import { cellOf, project } from "/map/grid.js";
-import { equal, holds, near, test } from "./check.js";
+import { spread } from "/map/spread.js";
+import { shortCount } from "/map/text.js";
+import { equal, holds, near, random, test } from "./check.js";
 
 const point = (lat, lon) => ({ _type: "point", lat, lon });
 const about = { field: "at", naming: "name", zoom: 3, bits: 2 };
@@ -97,4 +99,50 @@ test("More objects make a larger circle, within a cell of 64 points", () => {
     before = clusterRadius(count);
   }
   near(clusterRadius(1e9), 31, 1e-9);
+});
+
+/** Half the points that a number takes in a circle, but for the outermost two. */
+const half = (count) => shortCount(count).length * 3.3 - 2;
+
+/** Circles and dots at random places of a grid's cells, some in the corner where four cells meet. */
+function crowd(seed) {
+  const chance = random(seed);
+  const circles = [];
+  for (let cell = 0; cell < 400; cell += 1) {
+    if (chance() < 0.4) continue;
+    const [column, row] = [cell % 20, Math.floor(cell / 20)];
+    const isDot = chance() < 0.3;
+    const corner = (index) => (chance() < 0.2 ? (index % 2 === 0 ? 63 : 1) : chance() * 64);
+    const count = isDot ? 1 : 2 + Math.floor(chance() ** 4 * 20000);
+    circles.push({ x: column * 64 + corner(column), y: row * 64 + corner(row), count,
+      radius: isDot ? 5.5 : clusterRadius(count), isFixed: isDot });
+  }
+  return circles;
+}
+
+test("No circle lies on the number of another, and each covers the middle of its objects", () => {
+  for (let seed = 1; seed <= 50; seed += 1) {
+    const circles = crowd(seed);
+    const from = circles.map((circle) => ({ ...circle }));
+    spread(circles);
+    circles.forEach((circle, index) => {
+      const away = Math.hypot(circle.x - from[index].x, circle.y - from[index].y);
+      holds(circle.isFixed ? away === 0 : away <= circle.radius - 2.9, `seed ${seed}: moved by ${away}`);
+      if (circle.isFixed) return;
+      for (const other of circles.slice(index + 1).filter(({ isFixed }) => !isFixed)) {
+        const apart = Math.hypot(circle.x - other.x, circle.y - other.y);
+        const isClear = apart > circle.radius + half(other.count) && apart > other.radius + half(circle.count);
+        holds(isClear, `seed ${seed}: the circles of ${circle.count} and ${other.count} are ${apart} apart`);
+      }
+    });
+  }
+});
+
+test("Circles that do not touch stay at the middle of their objects, and those at one point part", () => {
+  const apart = [{ x: 10, y: 10, radius: 15 }, { x: 45, y: 10, radius: 15 }];
+  spread(apart);
+  equal(apart.map(({ x, y }) => [x, y]), [[10, 10], [45, 10]]);
+  const together = [{ x: 64, y: 64, radius: 12 }, { x: 64, y: 64, radius: 12 }];
+  spread(together);
+  holds(Math.abs(together[0].x - together[1].x) > 17, JSON.stringify(together));
 });

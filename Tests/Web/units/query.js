@@ -1,5 +1,5 @@
 import { choices, clauseOf, isComplete, rowOf } from "/map/operators.js";
-import { bucketQuery, calculated, clauseOfRows, distanceName, emptyQuery, freeDistanceName, orderOfDocument, rowOfPath, rowsOfClause } from "/map/query.js";
+import { bucketQuery, calculated, clauseOfRows, distanceName, emptyQuery, freeDistanceName, orderOfDocument, ownPath, rowOfPath, rowsOfClause, withoutPlace } from "/map/query.js";
 import { filterExpression } from "/map/filter.js";
 import { commandLine } from "/map/shell.js";
 import { fragmentOf, emptyView } from "/map/address.js";
@@ -125,4 +125,20 @@ test("Any JSON can be typed as a clause: it is kept, and shown, for the service 
     equal(filterExpression(clause), null, note);
     holds(fragmentOf({ ...emptyView(), query }).includes("clause="), note);
   }
+});
+
+test("What nearest first leaves out is what has neither a point nor, where there are some, an array in the geo field", () => {
+  const other = (fieldType) => ({ type: "not", clause: { type: "hasField", field: "at", fieldType } });
+  equal(withoutPlace({}, { geoField: "at", hasArrays: false }), other("GEOPOINT"));
+  const both = { type: "and", clauses: [eq("a", 1), eq("b", 2)] };
+  equal(withoutPlace({ clause: both }, { geoField: "at", hasArrays: true }),
+    { type: "and", clauses: [eq("a", 1), eq("b", 2), other("GEOPOINT"), other("ARRAY")] });
+});
+
+test("The path of an error is that in the query's own clause, to which nearest first adds another", () => {
+  const path = "bucketQuery.clause.clauses[0].clauses[1].radius";
+  equal(ownPath(path, { type: "or", clauses: [eq("a", 1), eq("b", 2)] }), "bucketQuery.clause.clauses[1].radius");
+  equal(ownPath("bucketQuery.clause.clauses[0].value", eq("a", [])), "bucketQuery.clause.value");
+  equal(ownPath("bucketQuery.clause.clauses[1].value", { type: "and", clauses: [eq("a", 1), eq("b", 2)] }), "bucketQuery.clause.clauses[1].value");
+  equal(ownPath(null, undefined), null);
 });

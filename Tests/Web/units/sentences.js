@@ -32,5 +32,6 @@ test("An access path that the page does not know is told in the service's words"
 
 test("An error is a sentence with its place", () => {
   equal(errorSentence({ message: "radius must be greater than 0", path: "bucketQuery.clause.radius" }), "Radius must be greater than 0. (bucketQuery.clause.radius)");
+  equal(errorSentence({ message: "radius must be greater than 0", path: "bucketQuery.clause.radius" }, true), "Radius must be greater than 0.");
   holds(errorSentence({ message: "too slow", errorCode: "QUERY_TIMEOUT" }).startsWith("Too slow. The query took"), "advice");
 });

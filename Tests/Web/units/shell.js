@@ -1,5 +1,5 @@
 import { filterExpression } from "/map/filter.js";
-import { commandLine, hostAndPort, netcatLine, quote } from "/map/shell.js";
+import { commandLine, hostAndPort, loadCommand, netcatLine, quote } from "/map/shell.js";
 import { equal, test } from "./check.js";
 
 const line = (bucketQuery, more = {}) => commandLine({ bucket: "airports", bucketQuery, limit: 50, server: "127.0.0.1:4362", ...more }).replaceAll(" \\\n  ", " ");
@@ -71,4 +71,11 @@ test("An address has a host and a port", () => {
   equal(hostAndPort("[::1]:4362"), { host: "::1", port: "4362" });
   equal(hostAndPort("db.example:1"), { host: "db.example", port: "1" });
   equal([hostAndPort("db"), hostAndPort("::1:4362"), hostAndPort("")], [null, null, null]);
+});
+
+test("Commands lead to the line port, with TLS where it has that", () => {
+  equal(line({}, { server: "127.0.0.1:4400" }), "geobucket query --bucket airports --limit 50 --server 127.0.0.1:4400");
+  equal(line({}, { isEncrypted: true }), "geobucket query --bucket airports --limit 50 --server 127.0.0.1:4362 --tls");
+  equal(loadCommand({ server: "127.0.0.1:4362", isEncrypted: false }), "geobucket load FILE --bucket NAME");
+  equal(loadCommand({ server: "[::1]:4400", isEncrypted: true }), "geobucket load FILE --bucket NAME \\\n  --server '[::1]:4400' --tls");
 });

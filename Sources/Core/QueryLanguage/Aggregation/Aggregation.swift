@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 /// A figure of all objects that a query's clause selects.
 public struct Aggregation: Sendable, Hashable {

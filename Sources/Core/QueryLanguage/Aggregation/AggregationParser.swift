@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 /// Parses the member `aggregations` of a query, or throws the first fault with its path.
 struct AggregationParser {

@@ -1,4 +1,4 @@
-import JSONText
+import PlainJSON
 
 /// The exact sum of numbers, which no order of addition changes.
 ///

@@ -1,5 +1,5 @@
-import JSONText
 import Objects
+import PlainJSON
 
 /// What MIN, MAX, SUM and AVG need to know about numbers.
 public struct NumberSummary: Sendable {

@@ -1,14 +1,23 @@
 import CoreMetrics
 import Geodesy
+import Synchronization
 
 /// Counts the queries and counts that used each access path.
-struct PlanCounters: Sendable {
+final class PlanCounters: Sendable {
     /// In the order of the kinds' numbers.
     private let counters = AccessPath.Kind.allCases.map {
         Counter(label: "geobucket_plans_total", dimensions: [("path", $0.name)])
     }
 
-    func count(_ kind: AccessPath.Kind) { counters[kind.number].increment() }
+    private let scanned = Atomic(0)
+
+    /// Those that went through a whole bucket.
+    var scans: Int { scanned.load(ordering: .relaxed) }
+
+    func count(_ kind: AccessPath.Kind) {
+        counters[kind.number].increment()
+        if case .scan = kind { scanned.add(1, ordering: .relaxed) }
+    }
 }
 
 extension AccessPath {

@@ -28,22 +28,11 @@ final class PreparedFields: PreparedRead {
         if objects > Self.all {
             slots = (0..<Self.sample).map { slots[$0 * objects / Self.sample] }
         }
-        var survey = FieldSurvey()
-        let sampled = slots.count
-        var failure: ServiceFailure?
-        slots.withUnsafeMutableBufferPointer { slots in
-            do throws(ServiceFailure) {
-                _ = try execution.forEachView(of: slots) { _, view in
-                    survey.add(view)
-                    return true
-                }
-            } catch { failure = error }
-        }
-        if let failure { throw failure }
+        let survey = try execution.survey(of: slots)
         writer.raw("{\"objects\":")
         writer.integer(objects)
         writer.key("sampled")
-        writer.integer(sampled)
+        writer.integer(slots.count)
         writer.key("fields")
         survey.write(to: &writer, maximumBytes: maximumBytes - 128)
         if survey.omitted > 0 {
@@ -52,5 +41,24 @@ final class PreparedFields: PreparedRead {
         }
         writer.byte(UInt8(ascii: "}"))
         return ReadEnd(count: objects)
+    }
+}
+
+extension Execution {
+    /// The fields of some objects.
+    func survey(of slots: [Slot]) throws(ServiceFailure) -> FieldSurvey {
+        var survey = FieldSurvey()
+        var failure: ServiceFailure?
+        var slots = slots
+        slots.withUnsafeMutableBufferPointer { slots in
+            do throws(ServiceFailure) {
+                _ = try forEachView(of: slots) { _, view in
+                    survey.add(view)
+                    return true
+                }
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return survey
     }
 }

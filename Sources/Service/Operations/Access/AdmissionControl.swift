@@ -7,6 +7,8 @@ import Synchronization
 final class AdmissionControl: Sendable {
     /// Nil: no login is required, and everything is permitted.
     let access: AccessControl?
+    /// What may be read without a login; nil: nothing.
+    let everybody: PublicBuckets?
     private let limits: Limits
     private let clock: ServiceClock
     private let byPrincipal: RateLimits
@@ -15,8 +17,10 @@ final class AdmissionControl: Sendable {
     private let recentLogins = RecentLogins()
     private let queuedWrites = Atomic(0)
 
-    init(access: AccessControl?, limits: Limits, clock: ServiceClock) {
-        self.access = access
+    init(
+        access: AccessControl?, everybody: PublicBuckets?, limits: Limits, clock: ServiceClock
+    ) {
+        (self.access, self.everybody) = (access, everybody)
         self.limits = limits
         self.clock = clock
         let rate = max(limits.requestsPerSecond, 1)
@@ -41,33 +45,51 @@ final class AdmissionControl: Sendable {
         if grant == nil, let anonymous = caller.anonymous {
             try anonymous.check(operation)
         } else if access != nil {
-            try Self.present(grant).check(operation)
+            try check(operation, grant)
         }
         guard case .write = operation, isQueueFull else { return }
         throw .tooMany("\(limits.queuedWrites) writes are waiting, as many as may", 100_000_000)
     }
 
-    private static func present(_ grant: Grant?) throws(ServiceFailure) -> Grant {
-        guard let grant else {
-            throw .noLogin
-        }
-        return grant
+    private func check(_ operation: Operation, _ grant: Grant?) throws(ServiceFailure) {
+        if case .read(let bucket) = operation, everybody?.contains(bucket) == true { return }
+        if let grant { return try grant.check(operation) }
+        guard let everybody else { throw .noLogin }
+        try everybody.check(operation)
+    }
+
+    /// What a caller may read, by a login that was valid a moment ago.
+    func reach(of caller: Caller) -> Reach {
+        Reach(caller.grant, everybody, isLimited: access != nil && caller.anonymous == nil)
+    }
+
+    /// Whether a caller may set what only the service sets otherwise: an administrator, and everybody
+    /// where nobody logs in.
+    func mayRestoreMetadata(_ caller: Caller) -> Bool {
+        if let grant = caller.grant { return grant.role == .admin }
+        return access == nil && caller.anonymous == nil
     }
 
     /// Decides on buckets that an admitted request turned out to read.
     ///
+    /// - Parameter path: the member that names a bucket; nil if none does.
     /// - Throws: `UNAUTHORIZED`, `OPERATION_NOT_ALLOWED`.
-    func permit(reading buckets: [BucketName], _ caller: Caller) throws(ServiceFailure) {
+    func permit(
+        reading buckets: [BucketName], _ caller: Caller,
+        at path: (BucketName) -> String? = { _ in nil }
+    ) throws(ServiceFailure) {
         let grant = renewedGrant(of: caller)
         if grant == nil, let anonymous = caller.anonymous {
             for bucket in buckets { try anonymous.check(.read(bucket)) }
             return
         }
-        guard access != nil else { return }
-        let present = try Self.present(grant)
-        guard let bucket = buckets.first(where: { !present.reaches($0) }) else { return }
+        let reach = reach(of: caller)
+        guard !reach.isEmpty else { throw .noLogin }
+        guard let bucket = buckets.first(where: { !reach.contains($0) }) else { return }
+        guard grant != nil else { throw .noLogin }
         throw ServiceFailure(
-            .notAllowed, "the bucket \(quoted(bucket.text)) is not within your reach")
+            .notAllowed, "the bucket \(quoted(bucket.text)) is not within your reach",
+            at: path(bucket))
     }
 
     /// The caller's present permissions; nil without a login, or when its token is no longer valid.

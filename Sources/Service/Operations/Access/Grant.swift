@@ -63,16 +63,20 @@ public struct Grant: Sendable, Equatable {
 
     /// Whether the scope is open to the principal by role and membership.
     private func isOpen(_ scope: BucketScope) -> Bool {
-        guard role != .admin, let slash = scope.text.utf8.firstIndex(of: UInt8(ascii: "/")) else {
-            return true
-        }
-        let owner = scope.text[scope.text.utf8.index(after: slash)...]
-        switch scope.text[..<slash] {
-        case "users": return owner == principal
-        case "groups": return groups.contains(String(owner))
-        default: return true
-        }
+        if role == .admin || scope.isCommon { return true }
+        let (kind, owner) = scope.parts
+        return kind == "users" ? owner == principal : groups.contains(String(owner))
     }
+}
+
+extension BucketScope {
+    fileprivate var parts: (kind: Substring, owner: Substring) {
+        let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) ?? text.endIndex
+        return (text[..<slash], text[slash...].dropFirst())
+    }
+
+    /// Whether its buckets are nobody's own: they belong to no user and no group.
+    var isCommon: Bool { !["users", "groups"].contains(parts.kind) }
 }
 
 /// What a request is about to do, as far as permission is concerned.

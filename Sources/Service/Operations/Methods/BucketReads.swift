@@ -8,6 +8,8 @@ final class GetObject: Read {
     private let bucket: BucketName
     private let id: ObjectID
 
+    var target: BucketName? { bucket }
+
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()
         id = try params.id()
@@ -22,10 +24,52 @@ final class GetObject: Read {
 final class CountObjects: Read {
     private let bucket: BucketName
     private let clause: Clause
+    private let wantsHints: Bool
+
+    var target: BucketName? { bucket }
 
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()
         clause = try params.clause()
+        wantsHints = try params.bool("hints")
+    }
+
+    func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
+        let read = try service.backend.prepare(
+            .count(clause, in: bucket, by: caller.grant?.principal))
+        guard wantsHints else { return .planned(read) }
+        return .planned(
+            try HintedRead(read, of: Query(clause: clause), in: bucket, for: caller, on: service))
+    }
+
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
+        let start = writer.count
+        writer.raw("{\"count\":")
+        let end = try context.find(into: &writer)
+        writer.integer(end.count)
+        context.writeHints(after: end, from: start, to: &writer)
+        writer.byte(UInt8(ascii: "}"))
+    }
+}
+
+/// Counts what `bucket.deleteWhere` would delete.
+final class CountDeletions: Read {
+    private let bucket: BucketName
+    private let clause: Clause
+
+    var target: BucketName? { bucket }
+
+    private init(_ write: Write) {
+        guard case .deleteWhere(let bucket, let clause) = write else {
+            preconditionFailure("another write searches for nothing")
+        }
+        (self.bucket, self.clause) = (bucket, clause)
+    }
+
+    /// The count, if the params want a dry run.
+    static func ifWanted(_ params: inout Params) throws(ServiceFailure) -> (any Read)? {
+        guard try params.bool("dryRun") else { return nil }
+        return CountDeletions(try Write.deleteWhere(&params))
     }
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
@@ -34,9 +78,8 @@ final class CountObjects: Read {
     }
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
-        writer.raw("{\"count\":")
-        let count = try context.find(into: &writer).count
-        writer.integer(count)
+        writer.raw("{\"deleted\":0,\"matches\":")
+        writer.integer(try context.find(into: &writer).count)
         writer.byte(UInt8(ascii: "}"))
     }
 }
@@ -45,19 +88,25 @@ final class CountObjects: Read {
 final class QueryObjects: Read {
     private let bucket: BucketName
     private let query: Query
+    private let wantsHints: Bool
+
+    var target: BucketName? { bucket }
 
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()
         query = try params.query()
+        // A page behind another is empty because that was the last one.
+        wantsHints = try params.bool("hints") && query.paginationKey == nil
     }
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
         let principal = caller.grant?.principal
-        return .planned(
-            try service.backend.prepare(
-                query.aggregations.isEmpty
-                    ? .page(query, in: bucket, by: principal)
-                    : .aggregation(query, in: bucket, by: principal)))
+        let read = try service.backend.prepare(
+            query.aggregations.isEmpty
+                ? .page(query, in: bucket, by: principal)
+                : .aggregation(query, in: bucket, by: principal))
+        guard wantsHints else { return .planned(read) }
+        return .planned(try HintedRead(read, of: query, in: bucket, for: caller, on: service))
     }
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
@@ -68,8 +117,9 @@ final class QueryObjects: Read {
         if query.aggregations.isEmpty { return try context.writePage(from: start, to: &writer) }
         writer.raw("[],\"aggregations\":")
         let around = context.envelopeBytes + writer.count - start + 1
-        try context.find(
+        let end = try context.find(
             maximumBytes: context.service.limits.replyBytes - around, into: &writer)
+        context.writeHints(after: end, from: start, to: &writer)
         writer.byte(UInt8(ascii: "}"))
     }
 }
@@ -79,6 +129,8 @@ final class ExplainQuery: Read {
     private let bucket: BucketName
     private let query: Query
     private let analyze: Bool
+
+    var target: BucketName? { bucket }
 
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()
@@ -100,6 +152,8 @@ final class ExplainQuery: Read {
 final class ExportBucket: Read {
     private let bucket: BucketName
     private let continues: Bool
+
+    var target: BucketName? { bucket }
 
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()

@@ -8,6 +8,8 @@ final class ClusterObjects: Read {
     private let bucket: BucketName
     private let query: ClusterQuery
 
+    var target: BucketName? { bucket }
+
     init(_ params: inout Params) throws(ServiceFailure) {
         bucket = try params.bucket()
         query = try params.clusterQuery()
@@ -26,6 +28,8 @@ final class ClusterObjects: Read {
 /// Lists the fields of a bucket's objects with their types.
 final class ListFields: Read {
     private let bucket: BucketName
+
+    var target: BucketName? { bucket }
 
     init(_ params: inout Params) throws(ServiceFailure) { bucket = try params.bucket() }
 

@@ -56,16 +56,17 @@ public enum Gathering: Sendable {
     /// Whether nothing is missing: a node's answer, or a bucket that no node holds for now.
     ///
     /// It may take as long as the store takes to answer.
+    ///
+    /// - Parameter reach: whether the caller may read a bucket.
     public func isWhole(
-        _ answers: [(node: ClusterNode, answer: [UInt8]?)], for caller: Caller,
-        _ placement: any BucketPlacement
+        _ answers: [(node: ClusterNode, answer: [UInt8]?)],
+        _ placement: any BucketPlacement, within reach: (BucketName) -> Bool
     ) -> Bool {
         guard case .buckets(let scope, let last) = self else { return true }
         guard let lists = try? BucketLists(answers), let names = try? placement.names(in: scope)
         else { return false }
         return names.allSatisfy { name in
-            last.map { name <= $0 } ?? false || caller.grant.map { !$0.reaches(name) } ?? false
-                || lists.covers(name)
+            last.map { name <= $0 } ?? false || !reach(name) || lists.covers(name)
         }
     }
 

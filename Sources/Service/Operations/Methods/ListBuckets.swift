@@ -27,10 +27,9 @@ final class ListBuckets: Read {
     var gathering: Gathering? { .buckets(in: scope, after: last) }
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
-        let grant = caller.grant
+        let reach = service.admission.reach(of: caller)
         let request = ReadRequest.buckets(
-            in: scope, after: last, among: grant?.named(in: scope),
-            where: { grant?.reaches($0) ?? true })
+            in: scope, after: last, among: reach.named(in: scope), where: reach.contains)
         return .planned(try service.backend.prepare(request))
     }
 

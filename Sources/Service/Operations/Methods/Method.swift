@@ -14,10 +14,12 @@ public struct Method: Sendable {
     typealias ReadParser =
         @Sendable (inout Params) throws(ServiceFailure) -> any Read
     typealias WriteParser = @Sendable (inout Params) throws(ServiceFailure) -> Write
+    typealias DryRunParser = @Sendable (inout Params) throws(ServiceFailure) -> (any Read)?
 
     private enum Parser: Sendable {
         case read(ReadParser)
-        case write(WriteParser)
+        /// - Parameter dryRun: what is done instead, if the params ask for it.
+        case write(WriteParser, dryRun: DryRunParser?)
     }
 
     /// What sets the requests of some methods apart.
@@ -52,9 +54,14 @@ public struct Method: Sendable {
     }
 
     /// A method that changes objects of the bucket that its params name.
-    init(_ name: MethodName, _ traits: Traits = [], write: @escaping WriteParser) {
+    ///
+    /// - Parameter dryRun: a read that shows what the write would do; nil if the params want it done.
+    init(
+        _ name: MethodName, _ traits: Traits = [], write: @escaping WriteParser,
+        dryRun: DryRunParser? = nil
+    ) {
         (self.name, permission, self.traits) = (name, .toWrite, traits)
-        parser = .write(write)
+        parser = .write(write, dryRun: dryRun)
     }
 
     private static let all = MethodName.allCases.map(Method.init)
@@ -107,9 +114,13 @@ public struct Method: Sendable {
         case .read(let read):
             let read = try read(&params)
             call = .read(read, atLeast: try params.atLeast())
-        case .write(let write):
-            let write = try write(&params)
-            call = .write(write, key: try params.requestKey(of: name))
+        case .write(let write, let dryRun):
+            if let read = try dryRun?(&params) {
+                call = .read(read, atLeast: try params.atLeast())
+            } else {
+                let write = try write(&params)
+                call = .write(write, key: try params.requestKey(of: name))
+            }
         }
         try params.finish(as: name)
         return call

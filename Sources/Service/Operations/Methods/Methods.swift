@@ -9,6 +9,8 @@ extension Method {
         case .info: self.init(name, needs: .nothingWithoutParams) { _ in ServerInfo() }
         case .ping: self.init(name, needs: .nothingWithoutParams) { _ in Ping() }
         case .statistics: self.init(name, needs: .toAdminister, read: Statistics.init)
+        case .activity: self.init(name, needs: .toAdminister) { _ in ListActivity() }
+        case .cancel: self.init(name, needs: .toAdminister, read: CancelRead.init)
         case .route: self.init(name, needs: .toRead, .isForAnyNode, read: RouteBucket.init)
         case .login: self.init(name, needs: .nothing, .concernsConnection, read: LogIn.init)
         case .listBuckets: self.init(name, needs: .toList, read: ListBuckets.init)
@@ -20,7 +22,9 @@ extension Method {
         case .fields: self.init(name, needs: .toRead, read: ListFields.init)
         case .export: self.init(name, needs: .toRead, .continues, read: ExportBucket.init)
         case .deleteBucket: self.init(name, write: Write.deleteBucket)
-        case .deleteWhere: self.init(name, .asksByClause, write: Write.deleteWhere)
+        case .deleteWhere:
+            self.init(
+                name, .asksByClause, write: Write.deleteWhere, dryRun: CountDeletions.ifWanted)
         case .create: self.init(name, write: Write.create)
         case .put: self.init(name, write: Write.put)
         case .patch: self.init(name, write: Write.patch)
@@ -41,6 +45,7 @@ extension Method {
             self.init(name, needs: .ownWatch, .concernsConnection, read: StopWatch.init)
         case .check: self.init(name, needs: .toAdminister, read: CheckStore.init)
         case .backup: self.init(name, needs: .toAdminister, read: BackUpStore.init)
+        case .compact: self.init(name, needs: .toAdminister) { _ in CompactStore() }
         }
     }
 }

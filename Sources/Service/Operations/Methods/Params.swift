@@ -101,6 +101,14 @@ struct Params {
         try members.optionalInt("ifVersion", in: 1...Int.max).map(Int64.init)
     }
 
+    /// The number by which `server.activity` lists a read.
+    mutating func activityID() throws(ServiceFailure) -> Int {
+        guard let id = try members.optionalInt("id", in: 1...Int.max) else {
+            throw failure("id", "\"id\" is missing; expected a number that server.activity tells")
+        }
+        return id
+    }
+
     /// The number of a change that a read has to see.
     mutating func atLeast() throws(ServiceFailure) -> UInt64? {
         try members.optionalInt("atLeast", in: 0...Int.max).map(UInt64.init)

@@ -9,6 +9,9 @@ public protocol Read: AnyObject, Sendable {
     /// Whether the result depends on stored objects.
     var seesObjects: Bool { get }
 
+    /// The bucket that it is about; nil if it is about none, or about several.
+    var target: BucketName? { get }
+
     /// How the answers of all nodes make the answer; nil if this node's own is the answer. It
     /// applies only where no node has every bucket.
     var gathering: Gathering? { get }
@@ -23,6 +26,9 @@ public protocol Read: AnyObject, Sendable {
 extension Read {
     /// True.
     public var seesObjects: Bool { true }
+
+    /// Nil.
+    public var target: BucketName? { nil }
 
     /// Nil.
     public var gathering: Gathering? { nil }

@@ -70,6 +70,16 @@ public struct ReadContext {
             writer.key("nextPaginationKey")
             writer.string(key)
         }
+        writeHints(after: end, from: start, to: &writer)
         writer.byte(UInt8(ascii: "}"))
+    }
+
+    /// Appends the member `hints` if nothing was found and the read was asked why.
+    ///
+    /// - Parameter start: where the result begins.
+    func writeHints(after end: ReadEnd, from start: Int, to writer: inout JSONWriter) {
+        guard end.count == 0, case .planned(let read as HintedRead) = preparation else { return }
+        let room = service.limits.replyBytes - envelopeBytes - (writer.count - start) - 1
+        read.writeHints(maximumBytes: room, until: stop, to: &writer)
     }
 }

@@ -73,11 +73,16 @@ final class Statistics: Read {
         writer.raw("}")
         writer.key("storeBytes")
         writer.integer(backend.storeBytes)
+        writer.key("freePages")
+        writer.integer(backend.freePages)
+        writer.key("scans")
+        writer.integer(backend.scans)
         writer.key("change")
         writer.integer(backend.change)
         writer.key("commits")
         writer.integer(backend.commits)
         write("watches", context.service.watches.statistics().parts, to: &writer)
+        write("host", host(of: context.service, backend), to: &writer)
         if let cluster = backend.cluster {
             var parts = cluster.parts
             if cluster.share != nil {
@@ -86,6 +91,20 @@ final class Statistics: Read {
             write("cluster", parts, to: &writer)
         }
         writer.byte(UInt8(ascii: "}"))
+    }
+
+    private func host(
+        of service: Service, _ backend: BackendStatistics
+    ) -> [(name: StaticString, value: Int)] {
+        let host = HostStatistics()
+        var parts: [(name: StaticString, value: Int)] = [
+            ("time", Int(service.clock.milliseconds())), ("processors", host.processors),
+            ("memoryBytes", host.memoryBytes), ("openFiles", host.openFiles),
+            ("openFilesLimit", host.openFilesLimit), ("diskBytes", backend.diskBytes),
+            ("diskFreeBytes", backend.diskFreeBytes),
+        ]
+        if let end = service.certificateEnd() { parts.append(("certificateEnd", Int(end))) }
+        return parts
     }
 
     private func write(

@@ -64,3 +64,22 @@ final class BackUpStore: Read {
         writer.byte(UInt8(ascii: "}"))
     }
 }
+
+/// Gives free pages of the store back, as many as a while allows.
+final class CompactStore: Read {
+    func prepare(for caller: Caller, on service: Service) -> Preparation { .costly }
+
+    /// The time that one call takes, about.
+    private static let time = Duration.milliseconds(250)
+
+    func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
+        let state = try context.backend.compact(for: Self.time, until: context.stop)
+        writer.raw("{\"freePages\":")
+        writer.integer(state.freePages)
+        writer.key("storeBytes")
+        writer.integer(state.storeBytes)
+        writer.key("more")
+        writer.bool(state.freePages > 0)
+        writer.byte(UInt8(ascii: "}"))
+    }
+}

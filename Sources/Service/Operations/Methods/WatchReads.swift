@@ -13,8 +13,8 @@ final class StartWatch: Read {
     init(_ params: inout Params) throws(ServiceFailure) { request = try params.watchRequest() }
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
-        try service.admission.permit(reading: request.buckets, caller)
-        try service.checkPlace(of: request.buckets)
+        try service.admission.permit(reading: request.buckets, caller, at: request.path)
+        try service.checkPlace(of: request)
         return .costly
     }
 
@@ -44,7 +44,7 @@ final class MoveWatch: Read {
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
         let buckets = try caller.watches.buckets(of: watch, movedTo: query)
-        try service.admission.permit(reading: buckets, caller)
+        try service.admission.permit(reading: buckets, caller, at: query.path)
         return .costly
     }
 
@@ -94,10 +94,9 @@ final class StopWatch: Read {
 extension Service {
     /// Refuses a watch that belongs to other nodes: notifications are not passed on. Which nodes it
     /// belongs to does not depend on what they hold, so none of them sends the client on.
-    ///
-    /// - Parameter buckets: what it reads, the watched bucket first.
-    fileprivate func checkPlace(of buckets: [BucketName]) throws(ServiceFailure) {
+    fileprivate func checkPlace(of request: WatchRequest) throws(ServiceFailure) {
         guard let placement else { return }
+        let buckets = request.buckets
         let nodes = placement.watchNodes(of: buckets)
         guard !nodes.contains(where: \.isSelf),
             let absent = buckets.first(where: { !placement.isToHold($0) })
@@ -107,6 +106,6 @@ extension Service {
             .notAllowed,
             "this node does not hold the bucket \(quoted(absent.text)); watch it at "
                 + addresses.joined(separator: " or "),
-            at: "bucket")
+            at: request.path(of: absent))
     }
 }

@@ -50,6 +50,7 @@ extension Write {
         var objects: [PutObject] = []
         objects.reserveCapacity(array.count)
         var ids: Set<ObjectID> = []
+        let restores = try params.bool("withMetadata")
         for (index, element) in zip(0..., array.elements) {
             let path = "objects[\(index)]"
             let document = try WrittenDocument(element, at: path, limits: params.limits)
@@ -63,8 +64,13 @@ extension Write {
                 }
             }
             objects.append(PutObject(id: id, document: document))
+            if restores { try objects[index].restore(from: element, at: path, params.limits) }
         }
         let (expires, ifNewer) = (try params.expiry().applied(to: nil), try params.ifNewer())
+        if restores, expires != nil || ifNewer != nil {
+            throw params.failure(
+                "withMetadata", "it contradicts \"\(expires == nil ? "ifNewer" : "expiresAt")\"")
+        }
         if expires != nil || ifNewer != nil {
             for position in objects.indices {
                 (objects[position].expires, objects[position].ifNewer) = (expires, ifNewer)

@@ -16,22 +16,24 @@ enum TileEncoder {
     ///
     /// - Parameters:
     ///   - answer: cells, and objects with their places.
+    ///   - buffer: units beside the tile of which it tells too.
     ///   - withPoints: whether GeoPoints are attributes too.
     static func encode(
-        _ answer: ClusterAnswer, of tile: TileAddress, withPoints: Bool
+        _ answer: ClusterAnswer, of tile: TileAddress, buffer: Int, withPoints: Bool
     ) throws(WebFailure) -> [UInt8] {
         var cells = TileLayer("clusters")
         let (count, name) = (cells.key("count"), cells.key("cell"))
         for cluster in answer.clusters ?? [] {
             guard case .center(let center) = cluster.content else { continue }
+            let points = tile.positions(of: center, in: cluster.cell, buffer: buffer)
+            guard !points.isEmpty else { continue }
             // Each cell has a name of its own.
             let number = cells.value(.number(.integer(Int64(cluster.count))))
             let text = cells.newValue(.string(answer.name(of: cluster.cell)))
             cells.add(
-                at: [tile.position(of: center, in: cluster.cell)],
-                tags: [count, number, name, text])
+                at: points, tags: [count, number, name, text])
         }
-        let objects = objects(of: answer, tile, withPoints: withPoints)
+        let objects = objects(of: answer, tile, buffer, withPoints: withPoints)
         var message = MVTTile()
         message.layers = [cells, objects].filter { !$0.isEmpty }.map { $0.message }
         do {
@@ -43,7 +45,7 @@ enum TileEncoder {
     }
 
     private static func objects(
-        of answer: ClusterAnswer, _ tile: TileAddress, withPoints: Bool
+        of answer: ClusterAnswer, _ tile: TileAddress, _ buffer: Int, withPoints: Bool
     ) -> TileLayer {
         var layer = TileLayer("objects")
         guard !answer.objects.isEmpty else { return layer }
@@ -53,7 +55,10 @@ enum TileEncoder {
             for cluster in answer.clusters ?? [] {
                 guard case .object(_, let places) = cluster.content, let object = objects.next()
                 else { continue }
-                let points = (places ?? []).map { tile.position(of: $0, in: cluster.cell) }
+                let points = (places ?? []).flatMap {
+                    tile.positions(of: $0, in: cluster.cell, buffer: buffer)
+                }
+                guard !points.isEmpty else { continue }
                 let tags = tags(of: object, withPoints: withPoints, in: &layer)
                 layer.add(at: points, tags: tags)
             }
@@ -174,5 +179,16 @@ struct TileLayer {
 
     private static func zigzag(_ number: Int) -> UInt32 {
         UInt32(bitPattern: Int32(number) << 1 ^ Int32(number) >> 31)
+    }
+}
+
+extension JSONParser {
+    /// Reads what the service itself has written.
+    fileprivate static func readingOwn(_ text: [UInt8], _ body: (JSONView) -> Void) {
+        do {
+            try reading(text, body)
+        } catch {
+            preconditionFailure("the service's own text is not JSON: \(error)")
+        }
     }
 }

@@ -6,9 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// memmem(3): the first occurrence of `part` in `bytes`, or NULL; linear time.
-const void *gb_memmem(const void *bytes, size_t count, const void *part, size_t part_count);
-
 // malloc_trim(3) with no padding: gives the free pages of every arena back to the system.
 void gb_malloc_trim(void);
 

@@ -1,6 +1,7 @@
 #ifndef CLANES_H
 #define CLANES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /// A straight segment in space, and how far a part of a line strays from it; see `Strip` in Geodesy.
@@ -86,5 +87,9 @@ void gb_point_chords(const float *points, struct gb_place place, float chords[16
 /// Which of 64 codes are among some others: bit i is code i.
 uint64_t gb_bytes_among(const uint8_t *codes, const uint8_t *others, long count);
 uint64_t gb_shorts_among(const uint16_t *codes, const uint16_t *others, long count);
+
+/// memmem(3), which C libraries declare to some sources alone, and so not to Swift: the first occurrence of
+/// `part` in `bytes`, or NULL; linear time.
+const void *gb_memmem(const void *bytes, size_t count, const void *part, size_t part_count);
 
 #endif

@@ -23,7 +23,7 @@ public enum EscapedID {
     }
 
     /// Whether the service takes the text as an id.
-    public static func isValid(_ text: String) -> Bool { (try? ObjectID(text, at: "_id")) != nil }
+    public static func isValid(_ text: String) -> Bool { ObjectID.isValid(text) }
 
     private static let longest = 100
 

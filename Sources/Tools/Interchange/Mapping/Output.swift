@@ -1,21 +1,50 @@
 import JSONText
 import Objects
 
-/// An object under construction, with the names that a mapping gives its fields.
-struct Output: ~Copyable {
-    var writer = JSONWriter(reserving: 512)
-    private let renames: [(from: [UInt8], to: [UInt8])]
-    private let only: [[UInt8]]?
-    private let underscores: UnderscoreRule
-    private let pointField: [UInt8]
-    /// Whether a field of the record has been written under the name of the point field.
-    private(set) var hasPointField = false
+/// The names that a mapping gives to fields, ready to be compared.
+final class FieldNames {
+    fileprivate let renames: [(from: [UInt8], to: [UInt8])]
+    fileprivate let only: [[UInt8]]?
+    fileprivate let underscores: UnderscoreRule
+    fileprivate let pointField: [UInt8]
 
     init(_ mapping: Mapping) {
         renames = mapping.renames.map { (Array($0.from.utf8), Array($0.to.utf8)) }
         only = mapping.only?.map { Array($0.utf8) }
         underscores = mapping.underscores
         pointField = Array(mapping.pointField.utf8)
+    }
+
+    /// Whether a field of the record is wanted.
+    func keeps(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        only?.contains { name.elementsEqualBytes($0) } ?? true
+    }
+
+    /// The new name of a field; nil for one that keeps its name.
+    func newName(of name: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        if let rename = renames.first(where: { name.elementsEqualBytes($0.from) }) {
+            return rename.to
+        }
+        guard underscores != .refuse, Self.isReserved(name) else { return nil }
+        return Array(underscores.name(for: name.text).utf8)
+    }
+
+    /// Predefined names are the service's own too, but it drops them from what is written.
+    private static func isReserved(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        name.first == UInt8(ascii: "_") && name.text != "_calculated"
+            && PredefinedField(rawValue: name.text) == nil
+    }
+}
+
+/// An object under construction.
+struct Output: ~Copyable {
+    var writer = JSONWriter(reserving: 512)
+    private let names: FieldNames
+    /// Whether a field of the record has been written under the name of the point field.
+    private(set) var hasPointField = false
+
+    init(_ names: FieldNames) {
+        self.names = names
         writer.byte(UInt8(ascii: "{"))
     }
 
@@ -28,36 +57,6 @@ struct Output: ~Copyable {
         if writer.count > 1 { writer.byte(UInt8(ascii: ",")) }
     }
 
-    // MARK: Names
-
-    /// Whether a field of the record is wanted.
-    func keeps(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        only?.contains { name.elementsEqualBytes($0) } ?? true
-    }
-
-    /// Whether a field's name changes.
-    func renames(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        if renames.contains(where: { name.elementsEqualBytes($0.from) }) { return true }
-        return underscores != .refuse && Self.isReserved(name)
-    }
-
-    /// The new name of a field.
-    func name(for name: UnsafeBufferPointer<UInt8>) -> [UInt8] {
-        if let rename = renames.first(where: { name.elementsEqualBytes($0.from) }) {
-            return rename.to
-        }
-        guard underscores != .refuse, Self.isReserved(name) else { return Array(name) }
-        return Array(underscores.name(for: name.text).utf8)
-    }
-
-    /// Predefined names are the service's own too, but it drops them from what is written.
-    private static func isReserved(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        name.first == UInt8(ascii: "_") && name.text != "_calculated"
-            && PredefinedField(rawValue: name.text) == nil
-    }
-
-    // MARK: Fields
-
     mutating func id(_ id: String) {
         separate()
         writer.raw("\"_id\":")
@@ -67,7 +66,7 @@ struct Output: ~Copyable {
     /// The name of a field whose value follows.
     mutating func begin(_ name: [UInt8]) {
         separate()
-        if name == pointField { hasPointField = true }
+        if name == names.pointField { hasPointField = true }
         writer.string(name)
         writer.byte(UInt8(ascii: ":"))
     }
@@ -75,7 +74,7 @@ struct Output: ~Copyable {
     /// A field as it stands in the record.
     mutating func copy(_ member: JSONView.Member) {
         separate()
-        if member.name.elementsEqualBytes(pointField) { hasPointField = true }
+        if member.name.elementsEqualBytes(names.pointField) { hasPointField = true }
         writer.raw(member.text)
     }
 

@@ -1,4 +1,4 @@
-import CPositions
+import CGeographicLib
 import JSONText
 import Objects
 
@@ -28,6 +28,17 @@ final class PlaceReader {
     private let rule: GeometryRule
 
     init(_ rule: GeometryRule) { self.rule = rule }
+
+    /// The place that the values at the paths of a rule are.
+    func read(_ rule: PlaceRule, _ values: [JSONView?]) throws(RecordError) -> Found {
+        switch rule.source {
+        case .pair(let latitude, let longitude):
+            try pair(values[0], values[1], (latitude, longitude))
+        case .value: try value(values[0])
+        case .ordered(_, _, let latitudeFirst):
+            try value(values[0], latitudeFirst: latitudeFirst)
+        }
+    }
 
     // MARK: Two fields
 
@@ -250,10 +261,16 @@ final class PlaceReader {
         return Double(points).flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// An angle such as `48°51'24"N`, and whether it is marked as a latitude.
-    private static func sexagesimal(_ text: String) -> (degrees: Double, isLatitude: Bool?)? {
+    /// An angle such as `48°51'24"N`, `48 51 24 N` or `N 48° 51.4`, and whether it is marked as a
+    /// latitude.
+    static func sexagesimal(_ text: String) -> (degrees: Double, isLatitude: Bool?)? {
+        // Between two numbers a blank is as good as a colon; beside a mark it says nothing.
+        let dense = text.split(separator: " ").reduce(into: "") { dense, word in
+            if dense.last?.isNumber ?? false, word.first!.isNumber { dense += ":" }
+            dense += word
+        }
         var (degrees, axis) = (0.0, Int32(0))
-        guard gb_sexagesimal(text, &degrees, &axis), degrees.isFinite else { return nil }
+        guard gb_sexagesimal(dense, &degrees, &axis), degrees.isFinite else { return nil }
         return (degrees, axis == 0 ? nil : axis == 1)
     }
 

@@ -8,8 +8,8 @@ struct RecordFields {
     enum Wrapper { case plain, feature, hit, element }
 
     let wrapper: Wrapper
-    /// The objects whose members are the fields.
-    let sources: [JSONView]
+    /// The object inside the record whose members are fields: properties, tags, the source of a hit.
+    let inner: JSONView?
     /// The id that is in no field, or in `_id`.
     let id: JSONView?
     /// A feature's geometry; of an element the value that has its place.
@@ -38,28 +38,37 @@ struct RecordFields {
                 throw RecordError("expected an object or null", path: "properties")
             }
             wrapper = .feature
-            sources = [properties, record].compactMap { $0 }
+            inner = properties
             geometry = record["geometry"].flatMap { $0.kind == .null ? nil : $0 }
             let own = record["id"].flatMap { $0.kind == .null ? nil : $0 }
-            if own != nil, properties?["_id"] != nil {
-                throw RecordError(
-                    "the feature has an \"id\" and the property \"_id\"; --rename or --without "
-                        + "changes one of them", path: "id")
-            }
-            id = own ?? properties?["_id"]
+            id = try Self.id(own, or: properties)
         } else if kind == .elements, type?.kind == .string, record["id"] != nil {
             wrapper = .element
-            sources = [record["tags"], record].compactMap { $0 }
-            id = record["id"]
+            inner = record["tags"]
+            id = try Self.id(record["id"], or: record["tags"])
             geometry =
                 record["center"] ?? record["geometry"] ?? (record["lat"] != nil ? record : nil)
         } else if let source = record["_source"], source.kind == .object, record["_id"] != nil {
             wrapper = .hit
-            (sources, id, geometry) = ([source], record["_id"], nil)
+            id = try Self.id(record["_id"], or: source)
+            (inner, geometry) = (source, nil)
         } else {
             wrapper = .plain
-            (sources, id, geometry) = ([record], record["_id"], nil)
+            (inner, id, geometry) = (nil, record["_id"], nil)
         }
+    }
+
+    /// The id of what wraps the fields, or of the fields; they can have no two.
+    private static func id(
+        _ own: JSONView?, or fields: JSONView?
+    ) throws(RecordError) -> JSONView? {
+        guard let inner = fields?["_id"] else { return own }
+        guard own == nil else {
+            throw RecordError(
+                "the record has an id, and a field \"_id\" besides; one of them has to go",
+                path: "_id")
+        }
+        return inner
     }
 
     private static func noFeature(_ record: JSONView) -> RecordError {
@@ -72,48 +81,46 @@ struct RecordFields {
         return RecordError("expected a Feature, found \(quoted(type))", path: "type")
     }
 
-    /// Whether a member of the record itself is no field.
-    func isWrapping(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        let names: [StaticString] =
-            switch wrapper {
-            case .plain: []
-            case .feature: ["type", "id", "geometry", "properties", "bbox"]
-            case .element: ["type", "id", "lat", "lon", "center", "geometry", "bounds", "tags"]
-            case .hit: []
-            }
-        return names.contains { name.elementsEqualBytes($0) }
+    /// The members of the record itself that are no fields.
+    private var wrapping: [StaticString] {
+        switch wrapper {
+        case .plain, .hit: []
+        case .feature: ["type", "id", "geometry", "properties", "bbox"]
+        case .element: ["type", "id", "lat", "lon", "center", "geometry", "bounds", "tags"]
+        }
     }
 
     /// Calls `body` with each field; `_id` is none.
     func visit(_ body: (JSONView.Member) throws(RecordError) -> Void) throws(RecordError) {
-        for source in sources {
-            let isRecord = source.isSameValue(as: record)
-            for member in source.members {
-                if isRecord, isWrapping(member.name) { continue }
-                if member.name.elementsEqualBytes("_id") { continue }
+        if let inner {
+            for member in inner.members where !member.name.elementsEqualBytes("_id") {
                 try body(member)
             }
+        }
+        guard wrapper != .hit else { return }
+        let wrapping = wrapping
+        for member in record.members where !member.name.elementsEqualBytes("_id") {
+            if wrapping.contains(where: { member.name.elementsEqualBytes($0) }) { continue }
+            try body(member)
         }
     }
 
     /// The value at a path: a field, or by the names `id` and `geometry` what wraps the fields.
     func value(at path: FieldPath) -> JSONView? {
-        for source in sources {
-            let isRecord = source.isSameValue(as: record)
-            guard let value = path.value(in: source) else { continue }
-            let first = path.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1).first ?? []
-            if isRecord, Array(first).withUnsafeBufferPointer({ isWrapping($0) }) { continue }
-            return value
+        if let value = inner.flatMap(path.value) { return value }
+        guard wrapper != .plain else { return path.value(in: record) }
+        if wrapper != .hit, let value = path.value(in: record) {
+            let name = path.utf8.prefix { $0 != UInt8(ascii: ".") }
+            if !wrapping.contains(where: { name.elementsEqual($0.utf8) }) { return value }
         }
         return wrapped(path)
     }
 
     private func wrapped(_ path: FieldPath) -> JSONView? {
-        guard wrapper != .plain else { return nil }
         switch path.text {
-        case "id", "_id": return id
-        case "geometry": return geometry
-        default: return nil
+        case "id", "_id": id
+        case "geometry": geometry
+        default: nil
         }
     }
 
@@ -137,5 +144,11 @@ struct RecordFields {
         case .bool, .array, .object:
             throw RecordError("expected a string or a number", path: path)
         }
+    }
+}
+
+extension StaticString {
+    fileprivate var utf8: UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
     }
 }

@@ -1,4 +1,4 @@
-import CPositions
+import CGeographicLib
 import Glibc
 
 /// A reference system in which positions can be given: degrees, Web Mercator, or a UTM zone.

@@ -10,8 +10,8 @@ struct Survey {
     private(set) var records = 0
     /// Whether an id that is in no field is no object id.
     private(set) var hasForeignIDs = false
-    /// Whether a record has a geometry of its own: a Feature, an element.
-    private(set) var hasGeometry = false
+    /// Records that have a geometry of their own: Features, elements.
+    private(set) var geometries = 0
     /// Whether the records have ids that are in no field, or in `_id`.
     private(set) var hasIDs = false
     /// Named paths that no record has so far.
@@ -29,7 +29,7 @@ struct Survey {
             hasIDs = true
             if !EscapedID.isValid(id) { hasForeignIDs = true }
         }
-        if fields.geometry != nil { hasGeometry = true }
+        if fields.geometry != nil { geometries += 1 }
         missing.removeAll { fields.value(at: FieldPath($0.path)) != nil }
         try? fields.visit { member in
             let index = index(of: member.name)
@@ -54,213 +54,81 @@ struct Survey {
 
     // MARK: Places
 
-    /// The places that the names and the values of fields tell.
-    ///
-    /// - Returns: the rules, and the candidates of which none is taken because there are several.
-    func places(
-        _ mapping: Mapping
-    ) -> (rules: [PlaceRule], rivals: [PlaceRule]) {
+    /// What the names and the values of fields tell of places.
+    struct Places {
+        /// The rules that are taken.
+        var rules: [PlaceRule] = []
+        /// The candidates of which none is taken because there are several.
+        var rivals: [PlaceRule] = []
+        /// Candidates of which too many values are no places.
+        var doubts: [(rule: PlaceRule, places: Int, values: Int)] = []
+    }
+
+    /// Whether the records are objects of a service, as `export` writes them: their places are
+    /// GeoPoints already, except in tables.
+    private var isExport: Bool {
+        ["_version", "_modified"].allSatisfy { name in fields.contains { $0.name == name } }
+    }
+
+    /// The places that are found by their usual names.
+    func places(_ mapping: Mapping, isTable: Bool) -> Places {
+        var found = Places()
+        if isExport && !isTable || fields.contains(where: \.hasGeoPoints) { return found }
         // Columns as the CSV writer names them, as many as there are.
-        let halves = fields.compactMap { field -> PlaceRule? in
+        found.rules = fields.compactMap { field in
             guard field.name.hasSuffix(".lat") else { return nil }
             let name = String(field.name.dropLast(4))
             guard fields.contains(where: { $0.name == name + ".lon" }) else { return nil }
             return PlaceRule(
                 field: name, source: .pair(latitude: name + ".lat", longitude: name + ".lon"))
         }
-        if !halves.isEmpty || hasGeometry { return (halves, []) }
-        let candidates = pairs(mapping) + values(mapping)
-        return candidates.count == 1 ? (candidates, []) : ([], candidates)
+        if !found.rules.isEmpty || geometries > 0 { return found }
+        let candidates = (isExport ? [] : pairs(mapping)) + singles(mapping)
+        for (rule, places, values) in candidates where places > 0 {
+            if places * 10 >= values * 9 {
+                found.rivals.append(rule)
+            } else if !UsualNames.isPlane(rule.paths[0]) {
+                found.doubts.append((rule, places, values))
+            }
+        }
+        if found.rivals.count == 1 || isExport { (found.rules, found.rivals) = (found.rivals, []) }
+        return found
     }
 
-    private func pairs(_ mapping: Mapping) -> [PlaceRule] {
-        var rules: [PlaceRule] = []
+    /// A place that may be meant, with how many of its values are one.
+    private typealias Candidate = (rule: PlaceRule, places: Int, values: Int)
+
+    private func pairs(_ mapping: Mapping) -> [Candidate] {
+        var found: [Candidate] = []
         for latitude in fields {
-            guard let prefix = UsualNames.prefix(latitude.name, UsualNames.latitudes),
-                latitude.isDegrees || mapping.crs != nil && latitude.isNumeric
-            else { continue }
+            guard let prefix = UsualNames.prefix(latitude.name, UsualNames.latitudes) else {
+                continue
+            }
             for longitude in fields
             where UsualNames.prefix(longitude.name, UsualNames.longitudes) == prefix
-                && (longitude.isDegrees || mapping.crs != nil && longitude.isNumeric)
                 && UsualNames.isPlane(latitude.name) == UsualNames.isPlane(longitude.name)
             {
-                rules.append(
-                    PlaceRule(
-                        field: mapping.pointField,
-                        source: .pair(latitude: latitude.name, longitude: longitude.name)))
+                let rule = PlaceRule(
+                    field: mapping.pointField,
+                    source: .pair(latitude: latitude.name, longitude: longitude.name))
+                let halves = [latitude, longitude].map { half in
+                    (mapping.crs == nil ? half.degrees : half.decimals, half.values)
+                }
+                // The half that is less often a number.
+                let less = halves.min { $0.0 * $1.1 < $1.0 * $0.1 }!
+                found.append((rule, less.0, less.1))
             }
         }
-        return rules
+        return found
     }
 
-    private func values(_ mapping: Mapping) -> [PlaceRule] {
-        fields.compactMap { field in
-            guard field.isPlace else { return nil }
+    private func singles(_ mapping: Mapping) -> [Candidate] {
+        fields.map { field in
             let target = field.name.hasPrefix("_") ? mapping.pointField : field.name
-            return PlaceRule(field: target, source: .value(field.name))
+            return (
+                PlaceRule(field: target, source: .value(field.name)), field.places,
+                field.values - field.empties
+            )
         }
-    }
-}
-
-/// A first-level field, and what its values are.
-public struct SurveyedField: Sendable {
-    /// The field's name in the file.
-    public let name: String
-    private var numbers = 0
-    private var texts = 0
-    private var booleans = 0
-    private var lists = 0
-    private var objects = 0
-    private var points = 0
-    private var places = 0
-    private var degrees = 0
-    private var decimals = 0
-
-    init(name: String) { self.name = name }
-
-    private var values: Int { numbers + texts + booleans + lists + objects + points }
-
-    mutating func add(_ value: JSONView, _ reader: PlaceReader) {
-        switch value.kind {
-        case .null: return
-        case .bool: booleans += 1
-        case .number, .huge: numbers += 1
-        case .string:
-            // An empty text is a missing value.
-            if value.utf8!.isEmpty { return }
-            texts += 1
-        case .array: lists += 1
-        case .object:
-            if GeoPoint.isClaimed(by: value) {
-                points += 1
-                return
-            }
-            objects += 1
-        }
-        let number =
-            value.number?.double
-            ?? (value.kind == .string ? PlaceReader.decimal(value.string!.trimmingSpaces) : nil)
-        if let number {
-            decimals += 1
-            if abs(number) <= 180 { degrees += 1 }
-        } else if describesPlace(value, reader) {
-            places += 1
-        }
-    }
-
-    /// Whether a value is a place beyond doubt, or of a usual name and like a place.
-    private func describesPlace(_ value: JSONView, _ reader: PlaceReader) -> Bool {
-        let isUsual = UsualNames.places.contains(name.lowercased())
-        switch value.kind {
-        case .object:
-            if value["x"] != nil, !isUsual { return false }
-        case .array:
-            guard isUsual, value.elements.contains(where: { $0.number != nil }) else {
-                return false
-            }
-        case .string:
-            let text = value.string!.trimmingSpaces
-            let isGeohash = name.lowercased().contains("geohash")
-            guard
-                PlaceReader.looksLikeWKT(text) || isUsual && PlaceReader.looksLikeWKB(text)
-                    || isUsual && text.hasPrefix("{") || isGeohash
-                    || isUsual && text.contains(where: { ",; °".contains($0) })
-            else { return false }
-        default: return false
-        }
-        guard let found = try? reader.value(value) else { return false }
-        if case .nothing = found { return false }
-        return true
-    }
-
-    /// Whether it is a GeoPoint in some records.
-    var hasGeoPoints: Bool { points > 0 }
-    var isNumeric: Bool { decimals > 0 && decimals == values }
-    var isDegrees: Bool { degrees > 0 && degrees == values }
-    var isPlace: Bool { places > 0 && places * 10 >= values * 9 }
-
-    /// `number`, `text (98 %), number (2 %)`, `GeoPoint`, and how many records have it.
-    public var summary: String {
-        let kinds = [
-            ("number", numbers), ("text", texts), ("boolean", booleans), ("array", lists),
-            ("object", objects), ("GeoPoint", points),
-        ].filter { $0.1 > 0 }.sorted { $0.1 > $1.1 }
-        guard kinds.count > 1 else { return "\(kinds.first?.0 ?? "empty"), in \(values) records" }
-        return kinds.map { "\($0.0) (\($0.1))" }.joined(separator: ", ")
-    }
-}
-
-/// The names that people give to places and to their halves.
-enum UsualNames {
-    static let latitudes = ["latitude", "latitud", "breitengrad", "lat", "y"]
-    static let longitudes = [
-        "longitude", "longitud", "längengrad", "laengengrad", "long", "lng", "lon", "x",
-    ]
-    static let places: Set<String> = [
-        "geo_point_2d", "_geo", "location", "geometry", "geom", "wkt", "the_geom", "wkb_geometry",
-        "way", "shape", "geo_shape", "position", "coordinates", "coordinate", "coords", "coord",
-        "geo", "geopoint", "geo_point", "point", "latlng", "latlon", "lat_lng", "lat_lon", "loc",
-        "gps", "geolocation", "geocode", "geohash", "geo_hash", "ewkt", "wkb",
-    ]
-
-    /// What stands before a usual ending: nothing for `lat`, `stop_` for `stop_lat`; nil for any
-    /// other name.
-    static func prefix(_ name: String, _ endings: [String]) -> String? {
-        let lower = name.lowercased()
-        for ending in endings where lower.hasSuffix(ending) {
-            let prefix = name.dropLast(ending.count)
-            if prefix.isEmpty { return "" }
-            guard ending.count > 1, let last = prefix.last else { continue }
-            let isCamel = last.isLowercase && name.dropFirst(prefix.count).first!.isUppercase
-            if "_-. ".contains(last) || isCamel { return String(prefix).lowercased() }
-        }
-        return nil
-    }
-
-    /// Whether a name is `x` or `y`.
-    static func isPlane(_ name: String) -> Bool { name.count == 1 }
-}
-
-extension InterchangeError {
-    /// A name that no record has, with the nearest that there are.
-    static func noField(_ name: String, among names: [String], flag: String) -> InterchangeError {
-        let near = Nearness.nearest(to: name, among: names)
-        let hint =
-            names.isEmpty
-            ? ""
-            : "; " + (near.isEmpty ? "there are " : "the nearest are ")
-                + (near.isEmpty ? Array(names.prefix(12)) : near).map { quoted($0) }
-                .joined(separator: ", ")
-        return InterchangeError("\(flag): no record has \(quoted(name))\(hint)", isUsage: true)
-    }
-}
-
-/// Names that were perhaps meant.
-enum Nearness {
-    /// At most three names, the nearest first, that differ in at most half of their letters.
-    static func nearest(to name: String, among names: [String]) -> [String] {
-        let wanted = Array(name.lowercased().utf8.prefix(60))
-        let found = names.map { other -> (name: String, distance: Int) in
-            let last = other.split(separator: ".").last.map(String.init) ?? other
-            return (other, min(distance(wanted, other), distance(wanted, last)))
-        }
-        return found.filter { $0.distance * 2 <= max(wanted.count, 2) }
-            .sorted { $0.distance < $1.distance }.prefix(3).map(\.name)
-    }
-
-    /// Letters to insert, to remove or to exchange; 1 at most where one begins with the other.
-    private static func distance(_ a: [UInt8], _ other: String) -> Int {
-        let b = Array(other.lowercased().utf8.prefix(60))
-        if a.starts(with: b) || b.starts(with: a) { return a.count == b.count ? 0 : 1 }
-        var row = Array(0...b.count)
-        for (i, letter) in a.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for j in b.indices {
-                let cost = min(row[j + 1] + 1, row[j] + 1, diagonal + (letter == b[j] ? 0 : 1))
-                (diagonal, row[j + 1]) = (row[j + 1], cost)
-            }
-        }
-        return row[b.count]
     }
 }

@@ -12,14 +12,10 @@ public final class ArchiveFile: RecordSource {
     /// The size of the file, which has been read whole; 0 for a pipe.
     public var consumedBytes: Int { totalBytes ?? 0 }
     /// How many members were left out because they refer back; nil if none were.
-    public var note: String? {
-        let count = records.cutReferences
-        return count == 0 ? nil : "\(count) references back left out"
-    }
-    private let records: ArchivedRecords
+    public var note: String? { reader.note }
+    private var reader: ArchivedReader
     private let validator: RecordValidator
     private let stripsUnderscores: Bool
-    private var index = 0
 
     /// Reads a path, or standard input for `-`.
     ///
@@ -31,41 +27,20 @@ public final class ArchiveFile: RecordSource {
         let source = try ByteSource(path: path)
         totalBytes = source.totalBytes
         let bytes = try source.all(atMost: options.archive.limits.fileBytes)
-        do throws(ArchiveFailure) {
-            records = try ArchivedRecords(bytes, options: options)
-        } catch {
-            throw InterchangeError(error.description + Self.hint(at: error))
-        }
+        reader = try ArchivedReader(bytes, options, flag: "--cut-references")
         validator = RecordValidator(limits: reading.limits)
         stripsUnderscores = options.stripsUnderscores
     }
 
     public func next() throws(InterchangeError) -> Record? {
-        guard index < records.count else { return nil }
-        index += 1
-        return Record(number: index, result: result(index - 1))
-    }
-
-    private func result(_ index: Int) -> Result<[UInt8], RecordError> {
-        do throws(ArchiveFailure) {
-            let text = try records.document(at: index).utf8
-            do throws(RecordError) {
-                _ = try text.withUnsafeBufferPointer { text throws(RecordError) in
-                    _ = try validator.validate(text)
-                }
-                return .success(text)
-            } catch {
-                return .failure(hinting(error))
-            }
+        guard let raw = reader.next() else { return nil }
+        do throws(RecordError) {
+            let text = try raw.result.get()
+            let id = try validator.validate(text)["_id"]?.utf8.map(KnownIDs.hash)
+            return Record(number: raw.number, result: .success(text), idHash: id)
         } catch {
-            return .failure(
-                RecordError(error.message + Self.hint(at: error), path: error.path))
+            return Record(number: raw.number, result: .failure(hinting(error)))
         }
-    }
-
-    /// The flag that helps against a failure.
-    static func hint(at error: ArchiveFailure) -> String {
-        error.isReferenceBack ? "; --cut-references leaves such members out" : ""
     }
 
     /// Adds a hint at the flag that corrects a refused name.

@@ -14,11 +14,8 @@ struct ArrayElements {
     ///   - each: an element's name in messages: `feature`.
     ///   - before: the number of elements in arrays before this one.
     init(_ window: ByteWindow, of whole: String, each: String, before: Int = 0) {
-        self.window = window
-        self.whole = whole
-        self.each = each
-        count = before
-        self.before = before
+        (self.window, self.whole, self.each) = (window, whole, each)
+        (count, self.before) = (before, before)
     }
 
     /// The length in bytes of the next element, at the window's beginning, which the caller
@@ -33,28 +30,31 @@ struct ArrayElements {
             window.consume(1)
             try skipSpace()
         }
-        guard ![UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: "}")].contains(window.bytes[0])
-        else { throw InterchangeError("expected \(each) \(count + 1)") }
-        let bytes = try extent { $0.end(of: 0) }
+        guard !"],}".utf8.contains(window.bytes[0]) else {
+            throw InterchangeError("expected \(each) \(count + 1)")
+        }
+        let bytes = try end(JSONBoundary(), from: 0)
         count += 1
         return bytes
     }
 
     private func skipSpace() throws(InterchangeError) {
-        window.consume(try extent { $0.skipSpace(from: 0) })
+        guard try window.skipSpace() else { throw truncated }
     }
 
-    /// Applies the boundary to the window, and fills the window until it has a result.
-    func extent(
-        _ find: (JSONBoundary) -> Int?
-    ) throws(InterchangeError) -> Int {
+    private var truncated: InterchangeError {
+        InterchangeError("\(whole) is truncated after \(each) \(count)")
+    }
+
+    /// The offset behind what the boundary looks for, all of which then is in the window.
+    func end(_ boundary: JSONBoundary, from start: Int) throws(InterchangeError) -> Int {
+        var (boundary, scanned) = (boundary, start)
         while true {
-            if window.count > 0, let found = find(JSONBoundary(bytes: window.bytes)) {
-                return found
-            }
+            if let end = boundary.end(in: window.bytes, from: scanned) { return end }
+            scanned = max(scanned, window.count)
             switch try window.fill() {
             case .grown: continue
-            case .ended: throw InterchangeError("\(whole) is truncated after \(each) \(count)")
+            case .ended: throw truncated
             case .full:
                 throw InterchangeError(
                     "\(each) \(count + 1) is longer than \(window.count) bytes")

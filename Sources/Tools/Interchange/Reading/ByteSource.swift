@@ -10,6 +10,10 @@ public final class ByteSource {
     /// The size of the file on disk in bytes; nil for a pipe or a terminal.
     public let totalBytes: Int?
     private let descriptor: Int32
+    /// Where the bytes begin in the file.
+    private let beginning: Int
+    /// The file of a zip that is read.
+    let zipped: ZipEntry?
     /// Bytes read from the file so far.
     private var takenBytes = 0
     /// Holds `start..<end`, the bytes read and neither delivered nor decompressed.
@@ -18,17 +22,15 @@ public final class ByteSource {
     private var end = 0
     private var hasBegun = false
     /// The decompression of gzip or zip; nil for anything else.
-    private var gzip: UnsafeMutablePointer<z_stream>?
-    /// The file of a zip that is read.
-    let zipped: ZipEntry?
-    /// Bytes of a stored file of a zip that have not been read.
-    private var stored: Int?
+    private var inflation: UnsafeMutablePointer<z_stream>?
     /// Whether a member of the gzip has ended.
     private var isBetweenMembers = false
     /// Whether the decompression may have more bytes without more input.
     private var hasOutput = false
+    /// The CRC-32 of what has been delivered of a zip.
+    private var checkSum: UInt = 0
 
-    private static let inputBytes = 262_144
+    private static let inputBytes = 65_536
 
     /// Opens a path, or standard input for `-`.
     ///
@@ -39,42 +41,48 @@ public final class ByteSource {
         guard descriptor >= 0 else {
             throw InterchangeError("cannot be opened: \(Self.reason(errno))")
         }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
-            close(descriptor)
-            throw InterchangeError("is a directory")
-        }
-        totalBytes = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
-        self.descriptor = descriptor
-        zipped = totalBytes == nil ? nil : try Self.entry(descriptor)
-        if let zipped {
-            lseek(descriptor, zipped.offset, SEEK_SET)
-            if !zipped.isCompressed { stored = zipped.compressedBytes }
-        }
-        input = .allocate(capacity: Self.inputBytes)
-    }
-
-    deinit {
-        if let gzip {
-            inflateEnd(gzip)
-            gzip.deallocate()
-        }
-        input.deallocate()
-        close(descriptor)
-    }
-
-    /// Bytes consumed so far, as stored on disk or sent through the pipe.
-    public var consumedBytes: Int { takenBytes - (end - start) }
-
-    /// The file of a zip; nil where the file is none.
-    private static func entry(_ descriptor: Int32) throws(InterchangeError) -> ZipEntry? {
         do throws(InterchangeError) {
-            return try ZipEntry(of: descriptor)
+            var status = stat()
+            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+                throw InterchangeError("is a directory")
+            }
+            let isFile = status.st_mode & S_IFMT == S_IFREG
+            totalBytes = isFile ? Int(status.st_size) : nil
+            zipped = isFile ? try ZipEntry.find(in: descriptor) : nil
         } catch {
             close(descriptor)
             throw error
         }
+        self.descriptor = descriptor
+        beginning = zipped?.offset ?? max(lseek(descriptor, 0, SEEK_CUR), 0)
+        lseek(descriptor, beginning, SEEK_SET)
+        input = .allocate(capacity: Self.inputBytes)
     }
+
+    deinit {
+        endInflation()
+        input.deallocate()
+        close(descriptor)
+    }
+
+    private func endInflation() {
+        guard let inflation else { return }
+        inflateEnd(inflation)
+        inflation.deallocate()
+        self.inflation = nil
+    }
+
+    /// Begins anew with the first byte. Only a file can.
+    func rewind() {
+        precondition(totalBytes != nil, "a pipe has no beginning any more")
+        lseek(descriptor, beginning, SEEK_SET)
+        endInflation()
+        (takenBytes, start, end, checkSum) = (0, 0, 0, 0)
+        (hasBegun, isBetweenMembers, hasOutput) = (false, false, false)
+    }
+
+    /// Bytes consumed so far, as stored on disk or sent through the pipe.
+    public var consumedBytes: Int { takenBytes - (end - start) }
 
     /// Whether `read` may wait, because nobody has written more into the pipe yet.
     var isDry: Bool { isDry(afterMilliseconds: 0) }
@@ -90,17 +98,36 @@ public final class ByteSource {
     /// none. 0 means the end.
     ///
     /// - Throws: for corrupt or truncated gzip, for text behind it, and for errors of the file
-    ///   system. A truncated stream fails only after its last byte.
+    ///   system. A truncated stream, and a file of a zip that is damaged, fail only after their last
+    ///   byte.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(InterchangeError) -> Int {
+        let count = try content(into: buffer)
+        if let zipped { try check(zipped, buffer, count) }
+        return count
+    }
+
+    private func check(
+        _ entry: ZipEntry, _ buffer: UnsafeMutableRawBufferPointer, _ count: Int
+    ) throws(InterchangeError) {
+        let bytes = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        if count > 0 {
+            checkSum = crc32(checkSum, bytes, UInt32(count))
+        } else if checkSum != UInt(entry.checkSum) {
+            throw InterchangeError(
+                "is a zip whose file \(entry.name) is damaged: its check sum is wrong")
+        }
+    }
+
+    private func content(
+        into buffer: UnsafeMutableRawBufferPointer
+    ) throws(InterchangeError) -> Int {
         if !hasBegun {
             hasBegun = true
-            if let zipped {
-                if zipped.isCompressed { gzip = try Self.decompression(isZip: true) }
-            } else if try fill(atLeast: 2), isGzip {
-                gzip = try Self.decompression(isZip: false)
-            }
+            var isPacked = zipped?.isCompressed ?? false
+            if zipped == nil { isPacked = try fill(atLeast: 2) && isGzip }
+            if isPacked { inflation = try Self.inflation(isZip: zipped != nil) }
         }
-        if let gzip { return try decompress(gzip, into: buffer) }
+        if let inflation { return try decompress(inflation, into: buffer) }
         guard start < end else { return try take(into: buffer) }
         let count = min(end - start, buffer.count)
         buffer.copyMemory(from: UnsafeRawBufferPointer(start: input + start, count: count))
@@ -144,12 +171,13 @@ public final class ByteSource {
 
     /// Reads from the file, past the input.
     private func take(into buffer: UnsafeMutableRawBufferPointer) throws(InterchangeError) -> Int {
-        let most = min(buffer.count, stored ?? .max)
+        // Behind a stored file of a zip others may follow.
+        let rest = zipped.flatMap { $0.isCompressed ? nil : $0.storedBytes - takenBytes }
+        let most = min(buffer.count, rest ?? .max)
         while true {
             let count = Glibc.read(descriptor, buffer.baseAddress, most)
             guard count < 0 else {
                 takenBytes += count
-                stored = stored.map { $0 - count }
                 return count
             }
             guard errno == EINTR else {
@@ -163,7 +191,7 @@ public final class ByteSource {
     /// Whether the input, of at least two bytes, begins like gzip.
     private var isGzip: Bool { input[start] == 0x1F && input[start + 1] == 0x8B }
 
-    private static func decompression(
+    private static func inflation(
         isZip: Bool
     ) throws(InterchangeError) -> UnsafeMutablePointer<z_stream> {
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)

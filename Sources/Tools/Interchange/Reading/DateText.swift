@@ -1,3 +1,5 @@
+import Archives
+
 /// Dates as people write them, as milliseconds since 1970.
 enum DateText {
     /// - Parameter format: with the letters of strftime(3): `%Y %y %m %d %H %M %S %z`; nil: ISO 8601,
@@ -64,18 +66,11 @@ enum DateText {
     }
 
     private static func seconds(_ fields: [Character: Int64]) -> Int64? {
-        let (year, month, day) = (fields["Y"]!, fields["m"]!, fields["d"]!)
         let (hour, minute, second) = (fields["H"] ?? 0, fields["M"] ?? 0, fields["S"] ?? 0)
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        let lengths: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        guard (1...12).contains(month), day >= 1, day <= lengths[Int(month) - 1],
+        let date = ["Y", "m", "d"].map { Int(fields[$0]!) }
+        guard let days = CivilDate.daysSince1970(date[0], date[1], date[2]),
             (0...24).contains(hour), (0...59).contains(minute), (0...60).contains(second)
         else { return nil }
-        let before = year - 1
-        let leapDays =
-            before / 4 - before / 100 + before / 400 - (1_969 / 4 - 1_969 / 100 + 1_969 / 400)
-        let days =
-            (year - 1_970) * 365 + leapDays + lengths.prefix(Int(month) - 1).reduce(0, +) + day - 1
-        return days * 86_400 + hour * 3_600 + minute * 60 + second - (fields["z"] ?? 0) * 60
+        return Int64(days) * 86_400 + hour * 3_600 + minute * 60 + second - (fields["z"] ?? 0) * 60
     }
 }

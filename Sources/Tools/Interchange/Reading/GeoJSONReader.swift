@@ -21,17 +21,16 @@ struct GeoJSONReader: RecordReader {
     /// The number of the last feature.
     private var number = 0
 
-    init(_ window: ByteWindow, knowsSystem: Bool) throws(InterchangeError) {
-        self.window = window
-        self.knowsSystem = knowsSystem
-        try window.skipByteOrderMark()
+    init(_ window: ByteWindow, knowsSystem: Bool) {
+        (self.window, self.knowsSystem) = (window, knowsSystem)
     }
 
     mutating func next() throws(InterchangeError) -> RawRecord? {
         while true {
             switch position {
             case .top:
-                guard try skipBetweenTexts() else { return nil }
+                guard try window.skipSpace(and: Self.recordSeparator) else { return nil }
+                if try Rejection.skipNote(in: window) { continue }
                 if let record = try text() { return record }
             case .collection(let head, let elements):
                 if let record = try element(head, elements) { return record }
@@ -41,20 +40,7 @@ struct GeoJSONReader: RecordReader {
 
     // MARK: Texts
 
-    /// Moves to the next text; false at the end of the file.
-    private func skipBetweenTexts() throws(InterchangeError) -> Bool {
-        let recordSeparator: UInt8 = 0x1E
-        while true {
-            let bytes = window.bytes
-            let at = bytes.firstIndex { !UnsafeBufferPointer.isSpace($0) && $0 != recordSeparator }
-            window.consume(at ?? bytes.count)
-            if at != nil {
-                if try Rejection.skipNote(in: window) { continue }
-                return true
-            }
-            if try window.fill() == .ended { return false }
-        }
-    }
+    private static let recordSeparator: UInt8 = 0x1E
 
     /// Reads one text: a feature's record, or nil when the text opens a collection.
     private mutating func text() throws(InterchangeError) -> RawRecord? {
@@ -65,7 +51,7 @@ struct GeoJSONReader: RecordReader {
             switch GeoJSONShape(of: window.bytes) {
             case .collection(let head):
                 position = .collection(
-                    head: Array(window.bytes[..<head]),
+                    head: Array(window.prefix(head)),
                     ArrayElements(
                         window, of: "the FeatureCollection", each: "feature", before: number))
                 window.consume(head)
@@ -87,22 +73,17 @@ struct GeoJSONReader: RecordReader {
     }
 
     private func isJSON(_ bytes: Int) -> Bool {
-        (try? parser.parse(UnsafeBufferPointer(rebasing: window.bytes[..<bytes]))) != nil
+        (try? parser.parse(window.prefix(bytes))) != nil
     }
 
     /// Reports the text at this position and moves past its first line.
     private mutating func brokenLine(_ message: String) throws(InterchangeError) -> RawRecord {
-        var end = window.firstIndex(of: UInt8(ascii: "\n"))
-        while end == nil {
-            guard try window.fill() == .grown else { break }
-            end = window.firstIndex(of: UInt8(ascii: "\n"))
-        }
-        let bytes = end.map { $0 + 1 } ?? window.count
+        let bytes = try window.line() ?? 0
         defer { window.consume(bytes) }
         number += 1
         return RawRecord(
             number: number, result: .failure(RecordError(message)),
-            source: Array(window.bytes[..<bytes]))
+            source: Array(window.prefix(bytes)))
     }
 
     // MARK: Collections
@@ -124,8 +105,8 @@ struct GeoJSONReader: RecordReader {
     private mutating func closeCollection(
         _ head: [UInt8], _ elements: ArrayElements
     ) throws(InterchangeError) {
-        let tail = try elements.extent { $0.endOfContainer(from: 1) }
-        let text = head + window.bytes[..<tail]
+        let tail = try elements.end(JSONBoundary(depth: 1), from: 1)
+        let text = head + window.prefix(tail)
         let view = try? parser.parse(text)
         guard let view, let type = view["type"]?.string, type == "FeatureCollection" else {
             throw InterchangeError(
@@ -151,6 +132,6 @@ struct GeoJSONReader: RecordReader {
     private mutating func record(_ bytes: Int) -> RawRecord {
         defer { window.consume(bytes) }
         number += 1
-        return RawRecord(number: number, result: .success(Array(window.bytes[..<bytes])))
+        return RawRecord(number: number, result: .success(Array(window.prefix(bytes))))
     }
 }

@@ -24,21 +24,25 @@ public enum InputFormat: String, Sendable, Hashable, CaseIterable {
 
     /// The format that a file's name implies, and whether its contents may imply another.
     ///
-    /// `.json` is `ndjson` unless the text begins like an array or like GeoJSON; `.gz` and `.zip`
-    /// are ignored.
-    public static func named(_ path: String) throws(InterchangeError) -> (
-        format: Self, isGuess: Bool
-    ) {
+    /// `.json` is `ndjson` unless the text begins like an array or like GeoJSON. What has no name
+    /// that tells is a table unless the text begins like JSON. `.gz` and `.zip` are ignored.
+    static func named(_ path: String) -> (format: Self, isGuess: Bool) {
         var name = path.lowercased()
-        for suffix in [".gz", ".zip"] where name.hasSuffix(suffix) {
+        for suffix in [".gz", ".zip", ".kmz"] where name.hasSuffix(suffix) {
             name.removeLast(suffix.utf8.count)
         }
         for (suffix, format) in suffixes where name.hasSuffix(suffix) {
             return (format, guesses.contains(suffix))
         }
+        return (.csv, true)
+    }
+
+    /// What is said of a file whose name and contents tell no format.
+    static var unknown: InterchangeError {
         let known = allCases.map(\.rawValue).joined(separator: ", ")
-        throw InterchangeError(
-            "no name that tells its format; say --format, one of \(known)", isUsage: true)
+        return InterchangeError(
+            "neither its name nor its beginning tells its format; say --format, one of \(known)",
+            isUsage: true)
     }
 
     private static let suffixes: [(String, InputFormat)] = [
@@ -77,8 +81,11 @@ public enum InputFormat: String, Sendable, Hashable, CaseIterable {
     static func recognized(
         _ head: UnsafeBufferPointer<UInt8>
     ) throws(InterchangeError) -> InputFormat? {
-        for (magic, name) in binaries where head.starts(with: magic) {
-            throw unreadable(name, instead: nil)
+        for (magic, name) in binaries where head.starts(with: magic) { throw unreadable(name) }
+        for (magic, name, command) in packed where head.starts(with: magic) {
+            throw InterchangeError(
+                "is \(name), which cannot be read: `\(command) FILE | geobucket load - --format … "
+                    + "--bucket B` loads what is inside")
         }
         if head.starts(with: Array("bplist0".utf8)) { return .plist }
         if head.starts(with: Array("PK\u{3}\u{4}".utf8)) {
@@ -86,18 +93,37 @@ public enum InputFormat: String, Sendable, Hashable, CaseIterable {
                 "is a zip, which can be read from a file but not from a pipe: `unzip -p` unpacks it"
             )
         }
-        // UTF-16 without its NULs and its mark is text enough.
-        let units = head.filter { $0 != 0 && $0 < 0x80 }
-        let start = String(decoding: units, as: UTF8.self).lowercased().trimmingSpaces
-        guard start.hasPrefix("<") else { return nil }
-        if start.contains("<plist") { return .plist }
-        if start.contains("<gpx") { return .gpx }
-        if start.contains("<kml") { return .kml }
-        if start.contains("<osm") { throw unreadable("OpenStreetMap XML", instead: nil) }
-        if start.contains("<html") {
+        switch rootName(head) {
+        case nil: return nil
+        case "plist": return .plist
+        case "gpx": return .gpx
+        case "kml": return .kml
+        case "osm": throw unreadable("OpenStreetMap XML")
+        case "html":
             throw InterchangeError("is a web page, not data: perhaps a download that needs a login")
+        default: throw unreadable("XML")
         }
-        throw unreadable("XML", instead: nil)
+    }
+
+    /// The name of the outermost element of XML or HTML, without its namespace's prefix and in lower
+    /// case; empty where it does not begin; nil for other texts.
+    private static func rootName(_ head: UnsafeBufferPointer<UInt8>) -> String? {
+        // UTF-16 without its NULs and its mark is text enough.
+        let text = String(decoding: head.filter { $0 != 0 && $0 < 0x80 }, as: UTF8.self)
+        var rest = text.drop { $0.isWhitespace }
+        guard rest.first == "<" else { return nil }
+        while let open = rest.firstIndex(of: "<") {
+            rest = rest[open...].dropFirst()
+            if rest.hasPrefix("!--") {
+                rest = rest.firstRange(of: "-->").map { rest[$0.upperBound...] } ?? ""
+            } else if rest.hasPrefix("!doctype html") || rest.hasPrefix("!DOCTYPE html") {
+                return "html"
+            } else if let first = rest.first, first.isLetter {
+                let name = rest.prefix { !$0.isWhitespace && $0 != ">" && $0 != "/" }
+                return name.split(separator: ":").last?.lowercased() ?? ""
+            }
+        }
+        return ""
     }
 
     private static let binaries: [([UInt8], String)] = [
@@ -108,8 +134,14 @@ public enum InputFormat: String, Sendable, Hashable, CaseIterable {
         (Array("Obj".utf8) + [1], "Avro"),
     ]
 
+    private static let packed: [([UInt8], String, String)] = [
+        (Array("BZh".utf8), "bzip2", "bzip2 -dc"),
+        ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0], "xz", "xz -dc"),
+        ([0x28, 0xB5, 0x2F, 0xFD], "Zstandard", "zstd -dc"),
+    ]
+
     /// What is refused by name, with what to do.
-    static func unreadable(_ name: String, instead: String?) -> InterchangeError {
+    static func unreadable(_ name: String, instead: String? = nil) -> InterchangeError {
         let ogr2ogr =
             "`ogr2ogr -f GeoJSONSeq /vsistdout/ FILE | geobucket load - --format geojson --bucket B` "
             + "loads it"

@@ -12,11 +12,9 @@ struct JSONArrayReader: RecordReader {
 
     private enum Position { case before, inside, behind }
 
-    init(_ window: ByteWindow, offset: Int? = nil) throws(InterchangeError) {
-        self.window = window
-        self.offset = offset
+    init(_ window: ByteWindow, offset: Int? = nil) {
+        (self.window, self.offset) = (window, offset)
         elements = ArrayElements(window, of: "the array", each: "element")
-        if offset == nil { try window.skipByteOrderMark() }
     }
 
     mutating func next() throws(InterchangeError) -> RawRecord? {
@@ -25,20 +23,20 @@ struct JSONArrayReader: RecordReader {
         guard let bytes = try elements.next() else {
             window.consume(1)
             position = .behind
-            if offset == nil, try !skipSpaceToEnd() {
+            if offset == nil, try window.skipSpace() {
                 throw InterchangeError("there is text behind the array's closing bracket")
             }
             return nil
         }
         defer { window.consume(bytes) }
         return RawRecord(
-            number: elements.count, result: .success(Array(window.bytes[..<bytes])))
+            number: elements.count, result: .success(Array(window.prefix(bytes))))
     }
 
     /// Moves past the opening bracket; an empty file has no elements.
     private mutating func open() throws(InterchangeError) {
-        try skip(offset ?? 0)
-        if try skipSpaceToEnd() {
+        try window.skip(offset ?? 0)
+        guard try window.skipSpace() else {
             position = .behind
             return
         }
@@ -47,25 +45,5 @@ struct JSONArrayReader: RecordReader {
         }
         window.consume(1)
         position = .inside
-    }
-
-    private func skip(_ count: Int) throws(InterchangeError) {
-        var rest = count
-        while rest > 0 {
-            let part = min(rest, window.count)
-            window.consume(part)
-            rest -= part
-            if rest > 0, try window.fill() == .ended { return }
-        }
-    }
-
-    /// Skips white space; true if nothing else follows.
-    private func skipSpaceToEnd() throws(InterchangeError) -> Bool {
-        while true {
-            let space = window.bytes.prefix { UnsafeBufferPointer.isSpace($0) }.count
-            window.consume(space)
-            if window.count > 0 { return false }
-            if try window.fill() == .ended { return true }
-        }
     }
 }

@@ -1,66 +1,69 @@
-/// Finds where JSON values end in a run of bytes, without parsing them.
+/// Finds where a JSON value ends, in bytes that come piece by piece.
 ///
 /// It tracks strings and brackets and checks nothing else; the parser decides whether a value is
-/// JSON. Nil always means that more bytes are needed.
+/// JSON.
 struct JSONBoundary {
-    let bytes: UnsafeBufferPointer<UInt8>
+    /// Containers that are open.
+    private var depth: Int
+    private var hasBegun: Bool
+    private var isInString = false
+    private var isEscaped = false
 
-    /// The first offset at or after `start` that is not white space.
-    func skipSpace(from start: Int) -> Int? {
+    /// - Parameter depth: 0 before a value, 1 inside of a container whose end is looked for.
+    init(depth: Int = 0) { (self.depth, hasBegun) = (depth, depth > 0) }
+
+    /// The offset behind the value; nil where it goes on behind these bytes, of which those from
+    /// `start` on have not been seen. A scalar ends at the byte behind it.
+    mutating func end(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         var at = start
-        while at < bytes.count, UnsafeBufferPointer.isSpace(bytes[at]) { at += 1 }
-        return at < bytes.count ? at : nil
-    }
-
-    /// The offset after the value that begins at `start`.
-    func end(of start: Int) -> Int? {
-        switch bytes[start] {
-        case UInt8(ascii: "\""): return endOfString(from: start + 1)
-        case UInt8(ascii: "{"), UInt8(ascii: "["): return endOfContainer(from: start + 1)
-        default:
-            var at = start
-            while at < bytes.count, !Self.endsScalar(bytes[at]) { at += 1 }
-            return at < bytes.count ? max(at, start + 1) : nil
-        }
-    }
-
-    /// The offset after the bracket that closes the container around `start`.
-    func endOfContainer(from start: Int) -> Int? {
-        var at = start
-        var depth = 1
         while at < bytes.count {
-            switch bytes[at] {
-            case UInt8(ascii: "\""):
-                guard let end = endOfString(from: at + 1) else { return nil }
-                at = end
+            if isInString {
+                guard let close = endOfString(bytes, at) else { return nil }
+                at = close
+                if depth == 0 { return at }
                 continue
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            default: break
             }
+            let isDelimiter: Bool
+            switch bytes[at] {
+            case UInt8(ascii: "\""): (isInString, isDelimiter) = (true, false)
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                isDelimiter = false
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                if depth == 0 { return at + 1 }
+                isDelimiter = depth < 0
+            case UInt8(ascii: ","), UInt8(ascii: ":"): isDelimiter = depth == 0
+            case let byte: isDelimiter = depth == 0 && UnsafeBufferPointer.isSpace(byte)
+            }
+            // Where there is no value, the delimiter is taken for one.
+            if isDelimiter { return hasBegun ? at : at + 1 }
+            hasBegun = true
             at += 1
-            if depth == 0 { return at }
         }
         return nil
     }
 
-    /// The offset after the closing quote of a string whose text begins at `start`.
-    private func endOfString(from start: Int) -> Int? {
+    private mutating func endOfString(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int? {
         var at = start
         while at < bytes.count {
-            switch bytes[at] {
-            case UInt8(ascii: "\""): return at + 1
-            case UInt8(ascii: "\\"): at += 2
-            default: at += 1
+            let byte = bytes[at]
+            at += 1
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isInString = false
+                return at
             }
         }
         return nil
     }
 
-    private static func endsScalar(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: ":"): true
-        default: UnsafeBufferPointer.isSpace(byte)
-        }
+    /// The offset behind the value that begins at `start`; nil where more bytes are needed.
+    static func end(of start: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        var boundary = JSONBoundary()
+        return boundary.end(in: bytes, from: start)
     }
 }

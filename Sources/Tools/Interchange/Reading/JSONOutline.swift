@@ -1,5 +1,5 @@
-/// What a JSON text of any size is made of: one value or several, and where the arrays of objects
-/// in it are. It reads once through the text and keeps nothing of it but short members.
+/// What a text that begins with a JSON object is made of: one value or several, and where the arrays
+/// of objects in it are. It reads ahead, once, and keeps nothing of the text but short members.
 struct JSONOutline {
     /// An array of objects inside the objects of the text.
     struct List: Sendable {
@@ -17,154 +17,146 @@ struct JSONOutline {
     private(set) var lists: [List] = []
     /// The first-level members with a short text, each with it.
     private(set) var members: [String: String] = [:]
-    /// Whether the text is one value and nothing behind it.
+    /// Whether the first value has ended.
+    private(set) var hasEnded = false
+    /// Whether nothing stands behind it. In a pipe a value on one line may be the first of several.
     private(set) var isOneValue = false
-    /// Whether all of the text has been read.
-    var isWhole: Bool { isOneValue }
-    /// Bytes of the text.
+    /// Whether there is a line break inside of it.
+    private(set) var spansLines = false
+    /// Its bytes, as far as they were read.
     private(set) var bytes = 0
+
+    private let window: ByteWindow
+    private let start: Int
 
     private static let mostLevels = 4
     private static let memberBytes = 4_096
+    /// As much of a pipe is read.
+    private static let pipeBytes = 1 << 20
 
-    private enum Container {
-        case object
-        /// An array, and its index in `lists` if it is one of them.
-        case array(list: Int?)
+    /// The text ends before the value does, or as much of it has been read as may be.
+    private struct CutOff: Error {}
+
+    /// - Throws: when a file cannot be read again from where the window is.
+    init(_ window: ByteWindow) throws(InterchangeError) {
+        (self.window, start) = (window, window.position)
+        try window.lookAhead { read() }
     }
 
-    private var open: [Container] = []
-    private var names: [String] = []
-    private var isInString = false
-    private var isEscaped = false
-    private var expectsName = false
-    private var name: [UInt8]?
-    /// The member that is being kept.
-    private var member: (name: String, text: [UInt8])?
-    /// Whether the next value is the first of an array that objects alone lead to.
-    private var isFresh = false
-    private var listOffset = 0
-    /// Arrays that are open.
-    private var arrays = 0
-    /// Whether the first value has ended.
-    private(set) var hasEnded = false
-    /// Whether there is a line break inside of it.
-    private(set) var spansLines = false
-
-    /// Reads on; false when the answer is known.
-    mutating func read(_ chunk: UnsafeRawBufferPointer) -> Bool {
-        for byte in chunk {
-            step(byte)
-            bytes += 1
-            if hasEnded, !isOneValue { return false }
-        }
-        return true
+    private mutating func read() {
+        do throws(CutOff) {
+            try skipSpace()
+            try object([])
+            hasEnded = true
+        } catch {}
+        bytes = window.position - start
+        guard hasEnded else { return }
+        let space = window.bytes.prefix { UnsafeBufferPointer.isSpace($0) }.count
+        window.consume(space)
+        let isDry =
+            window.count == 0 && window.source.isDry(afterMilliseconds: SampleLimit.patience)
+        isOneValue = isDry ? spansLines : !((try? window.skipSpace()) ?? false)
     }
 
-    private mutating func step(_ byte: UInt8) {
-        if isInString { return insideString(byte) }
-        if byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
-            if byte == 0x0A, !hasEnded { spansLines = true }
-            return
-        }
-        if hasEnded {
-            isOneValue = false
-            return
-        }
-        if member != nil, byte != UInt8(ascii: ","), !(byte == UInt8(ascii: "}") && open.count == 1)
-        {
-            keep(byte)
-        }
-        switch byte {
-        case UInt8(ascii: "\""):
-            isInString = true
-            if expectsName, arrays == 0, open.count <= Self.mostLevels { name = [] }
-            isFresh = false
-        case UInt8(ascii: "{"): beginObject()
-        case UInt8(ascii: "["): beginArray()
-        case UInt8(ascii: "}"), UInt8(ascii: "]"): end()
-        case UInt8(ascii: ":"): beginValue()
-        case UInt8(ascii: ","): goOn()
-        default: isFresh = false
-        }
-    }
+    // MARK: Values
 
-    private mutating func insideString(_ byte: UInt8) {
-        if member != nil { keep(byte) }
-        if isEscaped {
-            isEscaped = false
-        } else if byte == UInt8(ascii: "\\") {
-            isEscaped = true
-        } else if byte == UInt8(ascii: "\"") {
-            isInString = false
-            return
-        }
-        if name != nil, name!.count < 200 { name!.append(byte) }
-    }
-
-    private mutating func keep(_ byte: UInt8) {
-        member!.text.append(byte)
-        if member!.text.count > Self.memberBytes { member = nil }
-    }
-
-    private mutating func beginValue() {
-        guard expectsName, let name else {
-            expectsName = false
-            return
-        }
-        let text = String(decoding: name, as: UTF8.self)
-        if names.count == open.count { names[names.count - 1] = text } else { names.append(text) }
-        if open.count == 1 { member = (text, []) }
-        self.name = nil
-        expectsName = false
-        isFresh = true
-    }
-
-    private mutating func goOn() {
-        if open.count == 1 { closeMember() } else if member != nil { keep(UInt8(ascii: ",")) }
-        if case .object? = open.last { expectsName = true }
-    }
-
-    private mutating func closeMember() {
-        if let member { members[member.name] = String(decoding: member.text, as: UTF8.self) }
-        member = nil
-    }
-
-    private mutating func beginObject() {
-        // An object as an array's element.
-        if case .array(let list)? = open.last {
-            if let list {
-                lists[list].count += 1
-            } else if isFresh {
-                let path = Array(names.prefix(open.count - 1))
-                lists.append(List(path: path, offset: listOffset, count: 1))
-                open[open.count - 1] = .array(list: lists.count - 1)
+    /// An object, at whose brace the window begins.
+    private mutating func object(_ path: [String]) throws(CutOff) {
+        consume(1)
+        while true {
+            try skipSpace()
+            switch window.bytes[0] {
+            case UInt8(ascii: "}"): return consume(1)
+            case UInt8(ascii: "\""):
+                let name = try name()
+                try skipSpace()
+                guard window.bytes[0] == UInt8(ascii: ":") else { continue }
+                consume(1)
+                try skipSpace()
+                if path.isEmpty { try keep(name) }
+                try value(path + [name])
+            // A comma; whatever else it is, the parser will say.
+            default: consume(1)
             }
         }
-        open.append(.object)
-        expectsName = true
-        isFresh = false
     }
 
-    private mutating func beginArray() {
-        // Only arrays that objects alone lead to.
-        isFresh = arrays == 0 && open.count < Self.mostLevels
-        open.append(.array(list: nil))
-        arrays += 1
-        listOffset = bytes
-        expectsName = false
-    }
-
-    private mutating func end() {
-        if open.count == 1 { closeMember() }
-        if case .array(let list?)? = open.last { lists[list].bytes = bytes - lists[list].offset }
-        if case .array? = open.popLast() { arrays -= 1 }
-        while names.count > open.count { names.removeLast() }
-        expectsName = false
-        isFresh = false
-        if open.isEmpty {
-            hasEnded = true
-            isOneValue = true
+    private mutating func value(_ path: [String]) throws(CutOff) {
+        switch window.bytes[0] {
+        case UInt8(ascii: "{") where path.count < Self.mostLevels: try object(path)
+        case UInt8(ascii: "[") where path.count < Self.mostLevels: try array(path)
+        default: try skip(JSONBoundary())
         }
+    }
+
+    private mutating func array(_ path: [String]) throws(CutOff) {
+        let offset = window.position - start
+        consume(1)
+        try skipSpace()
+        guard window.bytes[0] == UInt8(ascii: "{") else { return try skip(JSONBoundary(depth: 1)) }
+        let index = lists.count
+        lists.append(List(path: path, offset: offset))
+        while window.bytes[0] != UInt8(ascii: "]") {
+            if window.bytes[0] == UInt8(ascii: "{") { lists[index].count += 1 }
+            try skip(JSONBoundary())
+            try skipSpace()
+            lists[index].bytes = window.position - start - offset
+        }
+        consume(1)
+    }
+
+    /// A name, without its quotes, at the first of which the window begins.
+    private mutating func name() throws(CutOff) -> String {
+        var end = JSONBoundary.end(of: 0, in: window.bytes)
+        while end == nil {
+            try grow()
+            end = JSONBoundary.end(of: 0, in: window.bytes)
+        }
+        defer { consume(end!) }
+        return UnsafeBufferPointer(rebasing: window.bytes[1..<(end! - 1)]).text
+    }
+
+    /// Keeps the text of a member's value if it is short.
+    private mutating func keep(_ name: String) throws(CutOff) {
+        while true {
+            if let end = JSONBoundary.end(of: 0, in: window.prefix(Self.memberBytes)) {
+                members[name] = window.prefix(end).text
+                return
+            }
+            if window.count >= Self.memberBytes { return }
+            try grow()
+        }
+    }
+
+    // MARK: Bytes
+
+    private mutating func skip(_ boundary: JSONBoundary) throws(CutOff) {
+        var boundary = boundary
+        while true {
+            if let end = boundary.end(in: window.bytes, from: 0) { return consume(end) }
+            consume(window.count)
+            try grow()
+        }
+    }
+
+    /// Moves to the next byte that is no white space.
+    private mutating func skipSpace() throws(CutOff) {
+        while true {
+            consume(window.bytes.prefix { UnsafeBufferPointer.isSpace($0) }.count)
+            if window.count > 0 { return }
+            try grow()
+        }
+    }
+
+    private func grow() throws(CutOff) {
+        let mayRead = window.source.totalBytes != nil || window.position - start < Self.pipeBytes
+        guard mayRead, window.grow() else { throw CutOff() }
+    }
+
+    private mutating func consume(_ count: Int) {
+        if !spansLines, let line = window.firstIndex(of: UInt8(ascii: "\n")) {
+            spansLines = line < count
+        }
+        window.consume(count)
     }
 }

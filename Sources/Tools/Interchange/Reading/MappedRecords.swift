@@ -6,7 +6,8 @@ public final class MappedRecords {
 
     /// - Parameter mapping: it finds nothing out by itself.
     public init(_ mapping: Mapping, limits: Limits) {
-        mapper = Mapper(mapping, limits: limits, kind: .any, minifies: false)
+        mapper = Mapper(
+            mapping, limits: limits, kind: .any, minifies: false, isStream: false)
     }
 
     /// One object as a record.
@@ -14,10 +15,9 @@ public final class MappedRecords {
     /// - Parameter text: the JSON text of an object.
     public func record(_ number: Int, _ text: [UInt8]) -> Record {
         do throws(RecordError) {
-            let object = try text.withUnsafeBufferPointer { text throws(RecordError) in
-                try mapper.object(text)
-            }
-            return Record(number: number, result: .success(object), source: text)
+            let object = try mapper.object(text)
+            return Record(
+                number: number, result: .success(object.text), idHash: object.idHash, source: text)
         } catch {
             return Record(number: number, result: .failure(error), source: text)
         }

@@ -1,26 +1,28 @@
 /// Newline-delimited JSON: one value on each line, blank lines skipped.
 struct NDJSONReader: RecordReader {
-    private var lines: LineReader
+    private let window: ByteWindow
+    private var line = 0
 
-    init(_ window: ByteWindow) throws(InterchangeError) {
-        try window.skipByteOrderMark()
-        lines = LineReader(window)
-    }
+    init(_ window: ByteWindow) { self.window = window }
 
     mutating func next() throws(InterchangeError) -> RawRecord? {
-        while let line = try lines.next() {
-            let text = line.trimmed
+        while let bytes = try window.line() {
+            line += 1
+            guard window.isAtEnd || window.bytes[bytes - 1] == UInt8(ascii: "\n") else {
+                throw InterchangeError("line \(line) is longer than \(bytes) bytes")
+            }
+            defer { window.consume(bytes) }
+            let text = window.prefix(bytes).trimmed
             if text.isEmpty || Rejection.isNote(text) { continue }
-            if text[0] == UInt8(ascii: "[") {
+            guard text[0] != UInt8(ascii: "[") else {
                 let error = RecordError(
                     "expected a JSON object; --format json loads an array of objects")
-                return RawRecord(number: lines.number, result: .failure(error), source: Array(text))
+                return RawRecord(number: line, result: .failure(error), source: Array(text))
             }
-            return RawRecord(number: lines.number, result: .success(Array(text)))
+            return RawRecord(number: line, result: .success(Array(text)))
         }
         return nil
     }
 
-    /// Whether the next line is in memory, with its line break.
-    var hasLine: Bool { lines.hasNext }
+    var hasLine: Bool { window.hasLine }
 }

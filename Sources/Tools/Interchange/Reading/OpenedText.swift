@@ -3,160 +3,138 @@ import JSONText
 
 /// A file whose format is known: how its bytes become records, and what was found out on the way.
 struct OpenedText {
-    let source: ByteSource
-    private(set) var format: InputFormat
+    let window: ByteWindow
     private(set) var kind = RecordFields.Kind.any
     private(set) var reader: any RecordReader = FinishedReader([])
-    private(set) var crs: ReferenceSystem?
-    private(set) var details: [String] = []
-    private(set) var flags: [String] = []
-    private(set) var warnings: [String] = []
-    private let window: ByteWindow
+    private(set) var found: Understanding
     private let options: ReadingOptions
+    private var format: InputFormat {
+        get { found.format }
+        set { found.format = newValue }
+    }
 
     init(
         _ path: String, _ told: InputFormat?, _ options: ReadingOptions
     ) throws(InterchangeError) {
         self.options = options
-        source = try ByteSource(path: path)
-        let window = ByteWindow(source, maximumBytes: options.recordBytes)
-        self.window = window
-        let isGuess: Bool
-        (format, isGuess) = try Self.format(path, told, window, source)
-        if let zipped = source.zipped { details.append(zipped.name) }
+        let source = try ByteSource(path: path)
+        window = ByteWindow(source, maximumBytes: options.recordBytes)
+        let name = source.zipped?.name ?? path
+        let (format, isGuess) = try Self.format(name, told, window)
+        found = Understanding(format: format, mapping: options.mapping)
+        if let zipped = source.zipped { found.details.append(zipped.name) }
         if format == .gpx || format == .kml || format == .plist {
             try readDocument()
             return
         }
         try decode()
         try window.skipByteOrderMark()
-        if isGuess { format = InputFormat.of(Self.head(window), named: format) }
-        guard !format.isTable else {
+        if isGuess { self.format = InputFormat.of(window.prefix(Self.headBytes), named: format) }
+        if self.format.isTable {
             try readTable(isGuess: isGuess)
-            return
+        } else {
+            try readJSON(isGuess: isGuess)
         }
-        let isObject = Self.head(window).trimmed.first == UInt8(ascii: "{")
-        let isSearched = isGuess || format == .json || format == .geojson || options.records != nil
-        let outline = isObject && isSearched ? try outline(path) : nil
-        try readJSON(outline, isGuess: isGuess)
     }
 
     // MARK: Format
 
-    private static func head(_ window: ByteWindow) -> UnsafeBufferPointer<UInt8> {
-        UnsafeBufferPointer(rebasing: window.bytes.prefix(4_096))
+    private static let headBytes = 4_096
+
+    /// Whether a byte is a control character that texts do not have.
+    private static func isControl(_ byte: UInt8) -> Bool {
+        byte < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D, 0x1E].contains(byte)
     }
 
     /// The format that is told, or that the name or the beginning tells, and whether the rest of
     /// the file may tell another.
     private static func format(
-        _ path: String, _ told: InputFormat?, _ window: ByteWindow, _ source: ByteSource
+        _ name: String, _ told: InputFormat?, _ window: ByteWindow
     ) throws(InterchangeError) -> (InputFormat, isGuess: Bool) {
-        let named: Result<(format: InputFormat, isGuess: Bool), InterchangeError>
-        do throws(InterchangeError) {
-            if let told {
-                named = .success((told, false))
-            } else {
-                named = .success(try InputFormat.named(source.zipped?.name ?? path))
-            }
-        } catch {
-            named = .failure(error)
-        }
-        let isGuess = (try? named.get().isGuess) ?? true
+        let (named, isGuess) =
+            told.map { ($0, false) } ?? InputFormat.named(name)
         // A pipe gives what it has; only as much is awaited as the decision needs.
-        while window.count == 0 || window.count < 8 || isGuess && window.count < 4_096,
-            try window.fill() == .grown
+        while window.count < 8 || isGuess && window.count < headBytes && !window.hasAll,
+            window.grow()
         {}
-        if told?.isTable != true, let found = try InputFormat.recognized(head(window)) {
+        if told?.isTable != true,
+            let found = try InputFormat.recognized(
+                window.prefix(headBytes))
+        {
             guard told == nil || told == found else {
                 throw InterchangeError("is \(found.rawValue); --format \(found.rawValue) reads it")
             }
             return (found, false)
         }
-        return try named.get()
+        return (named, isGuess)
     }
 
     // MARK: Text
 
     private mutating func decode() throws(InterchangeError) {
-        if format.isTable, source.totalBytes != nil {
-            while window.count < 1 << 20, try window.fill() == .grown {}
+        if format.isTable, window.source.totalBytes != nil {
+            while window.count < 1 << 20, window.grow() {}
         }
         let encoding =
             options.encoding ?? TextEncoding(of: window.bytes, mayBeWindows: format.isTable)
         guard encoding != .utf8 else { return }
         try window.decode(encoding)
-        details.append(encoding.rawValue)
-        flags += ["--encoding", encoding.rawValue]
+        found.details.append(encoding.rawValue)
+        found.formatFlags += ["--encoding", encoding.rawValue]
         if options.encoding == nil, encoding == .windows1252 {
-            warnings.append(
+            found.warnings.append(
                 "the text is no UTF-8 and is taken for windows-1252; --encoding says what it is")
         }
     }
 
     private mutating func readTable(isGuess: Bool) throws(InterchangeError) {
+        if isGuess, window.prefix(Self.headBytes).contains(where: Self.isControl) {
+            throw InputFormat.unknown
+        }
         let table = try CSVReader(window, isTabbed: format == .tsv, options: options)
-        if isGuess, table.header.columns.count == 1 {
+        if isGuess, table.header.columns.count == 1 || !table.dialect.isClear {
             throw InterchangeError(
                 "is plain text, neither JSON nor a table; --format csv reads it as a table of one "
                     + "column", isUsage: true)
         }
         reader = table
+        found.columns = table.header.columns.map { ($0.name, $0.type) }
         let separator = String(UnicodeScalar(table.dialect.separator))
         let isTab = separator == "\t"
-        details.append("separator \(isTab ? "tab" : separator)")
-        flags += ["--separator", isTab ? "tab" : separator]
+        found.details.append("separator \(isTab ? "tab" : separator)")
+        found.formatFlags += ["--separator", isTab ? "tab" : separator]
+        for number in table.header.unnamed {
+            found.warnings.append(
+                "column \(number) of the header has no name and is called column\(number)")
+        }
         if !table.dialect.hasHeader {
-            details.append("no header")
-            flags.append("--no-header")
+            found.details.append("no header")
+            found.formatFlags.append("--no-header")
         }
         let commas = table.header.columns.contains { $0.type == .number(comma: true) }
-        if commas { details.append("decimal comma") }
-        if options.table.nests { flags.append("--nest") }
-        if options.table.empty != .missing { flags += ["--empty", options.table.empty.rawValue] }
+        if commas { found.details.append("decimal comma") }
+        if options.table.nests { found.formatFlags.append("--nest") }
+        if options.table.empty != .missing {
+            found.formatFlags += ["--empty", options.table.empty.rawValue]
+        }
         for column in table.header.columns {
             switch column.type {
-            case .text: flags += ["--text", column.name]
-            case .number: flags += ["--number", column.name]
-            case .boolean: flags += ["--boolean", column.name]
+            case .text: found.formatFlags += ["--text", column.name]
+            case .number: found.formatFlags += ["--number", column.name]
+            case .boolean: found.formatFlags += ["--boolean", column.name]
             case .date(let format):
-                flags += ["--date", column.name + (format.map { "=\($0)" } ?? "")]
+                found.formatFlags += ["--date", column.name + (format.map { "=\($0)" } ?? "")]
             }
         }
-        if commas { flags += ["--decimal", ","] }
+        if commas { found.formatFlags += ["--decimal", ","] }
     }
 
     // MARK: JSON
 
-    /// What the text is made of. A file is read to its end; of a pipe only what is there.
-    private func outline(_ path: String) throws(InterchangeError) -> JSONOutline {
-        var outline = JSONOutline()
-        guard source.totalBytes != nil else {
-            while options.records != nil || format == .json, window.count < 1 << 20,
-                try window.fill() == .grown
-            {}
-            _ = outline.read(UnsafeRawBufferPointer(window.bytes))
-            return outline
-        }
-        let other = ByteWindow(try ByteSource(path: path), maximumBytes: 1 << 20)
-        _ = try other.fill()
-        let encoding = options.encoding ?? TextEncoding(of: other.bytes, mayBeWindows: false)
-        try other.decode(encoding)
-        try other.skipByteOrderMark()
-        do throws(InterchangeError) {
-            while outline.read(UnsafeRawBufferPointer(other.bytes)) {
-                other.consume(other.count)
-                guard try other.fill() == .grown else { break }
-            }
-        } catch {
-            // The reader meets the same fault, behind the records in front of it.
-        }
-        return outline
-    }
-
-    private mutating func readJSON(
-        _ outline: JSONOutline?, isGuess: Bool
-    ) throws(InterchangeError) {
+    private mutating func readJSON(isGuess: Bool) throws(InterchangeError) {
+        let isObject = window.prefix(Self.headBytes).trimmed.first == UInt8(ascii: "{")
+        let isSearched = isGuess || format == .json || format == .geojson || options.records != nil
+        let outline = isObject && isSearched ? try JSONOutline(window) : nil
         if let outline {
             try Self.refuse(outline)
             try readSystem(outline)
@@ -166,10 +144,10 @@ struct OpenedText {
         }) {
             if list.path != ["features"] || options.records != nil {
                 format = .json
-                details.append("records \(list.name)")
-                flags += ["--records", list.name]
+                found.details.append("records \(list.name)")
+                found.formatFlags += ["--records", list.name]
                 if list.path == ["elements"] { kind = .elements }
-                reader = try JSONArrayReader(window, offset: list.offset)
+                reader = JSONArrayReader(window, offset: list.offset)
                 return
             }
             format = .geojson
@@ -178,19 +156,19 @@ struct OpenedText {
                 "--records: the text is no JSON object with an array in it", isUsage: true)
         }
         switch format {
-        case .json where outline == nil: reader = try JSONArrayReader(window)
+        case .json where outline == nil: reader = JSONArrayReader(window)
         case .geojson:
             kind = .features
-            reader = try GeoJSONReader(
-                window, knowsSystem: options.mapping.crs != nil || outline?.isWhole == true)
-        case .json: reader = try GeoJSONReader(window, knowsSystem: true)
+            reader = GeoJSONReader(
+                window, knowsSystem: options.mapping.crs != nil || outline?.isOneValue == true)
+        case .json: reader = GeoJSONReader(window, knowsSystem: true)
         default:
-            guard isGuess, let outline, outline.isOneValue, outline.spansLines else {
-                reader = try NDJSONReader(window)
+            guard isGuess, let outline, outline.spansLines else {
+                reader = NDJSONReader(window)
                 return
             }
             format = .json
-            reader = try GeoJSONReader(window, knowsSystem: true)
+            reader = GeoJSONReader(window, knowsSystem: true)
         }
     }
 
@@ -200,9 +178,9 @@ struct OpenedText {
         let isEsri =
             members["geometryType"]?.contains("esriGeometry") == true
             || members["spatialReference"] != nil && members["type"] == nil
-        if isEsri { throw InputFormat.unreadable("Esri JSON", instead: nil) }
+        if isEsri { throw InputFormat.unreadable("Esri JSON") }
         if members["type"] == "\"Topology\"" {
-            throw InputFormat.unreadable("TopoJSON", instead: nil)
+            throw InputFormat.unreadable("TopoJSON")
         }
     }
 
@@ -217,8 +195,8 @@ struct OpenedText {
         guard let system = ReferenceSystem(name ?? text) else {
             throw InterchangeError(ReferenceSystem.refusal(name ?? text))
         }
-        crs = system
-        if system != .degrees { details.append("reference system \(system.name)") }
+        found.mapping.crs = system
+        if system != .degrees { found.details.append("reference system \(system.name)") }
     }
 
     private static let usualLists = [
@@ -261,27 +239,26 @@ struct OpenedText {
     /// Reads a format whose records are known only when all of it is.
     private mutating func readDocument() throws(InterchangeError) {
         let bytes = try window.rest(atMost: options.archive.archive.limits.fileBytes)
+        guard format != .plist else {
+            reader = try ArchivedReader(bytes, options.archive, flag: "--cycles cut")
+            return
+        }
+        kind = .features
+        let document: PlaceDocument
         do throws(ArchiveFailure) {
-            switch format {
-            case .plist:
-                let records = try ArchivedRecords(bytes, options: options.archive)
-                reader = ArchivedReader(records)
-            default:
-                kind = .features
-                let document = try PlaceDocument(bytes)
-                reader = FinishedReader(
-                    zip(1..., document.features).map { number, feature in
-                        RawRecord(number: number, result: .success(feature.utf8))
-                    })
-                if document.others > 0 {
-                    warnings.append(
-                        "\(document.others) tracks and routes are no waypoints and are left out; "
-                            + "`ogr2ogr -f GeoJSONSeq /vsistdout/ FILE tracks | geobucket load - "
-                            + "--format geojson --geometry point` loads them")
-                }
-            }
+            document = try PlaceDocument(bytes)
         } catch {
-            throw InterchangeError(error.description + ArchivedReader.hint(at: error))
+            throw InterchangeError(error.description)
+        }
+        reader = FinishedReader(
+            zip(1..., document.features).map { number, feature in
+                RawRecord(number: number, result: .success(feature.utf8))
+            })
+        if document.others > 0 {
+            found.warnings.append(
+                "\(document.others) tracks and routes are no waypoints and are left out; "
+                    + "`ogr2ogr -f GeoJSONSeq /vsistdout/ FILE tracks | geobucket load - "
+                    + "--format geojson --geometry point` loads them")
         }
     }
 }
@@ -293,29 +270,4 @@ struct FinishedReader: RecordReader {
     init(_ records: [RawRecord]) { rest = records[...] }
 
     mutating func next() -> RawRecord? { rest.popFirst() }
-}
-
-/// The objects of an archive or property list.
-struct ArchivedReader: RecordReader {
-    private let records: ArchivedRecords
-    private var index = 0
-
-    init(_ records: ArchivedRecords) { self.records = records }
-
-    /// The flag that helps against a failure.
-    static func hint(at error: ArchiveFailure) -> String {
-        error.isReferenceBack ? "; --cycles cut leaves such members out" : ""
-    }
-
-    mutating func next() -> RawRecord? {
-        guard index < records.count else { return nil }
-        index += 1
-        do throws(ArchiveFailure) {
-            let text = try records.document(at: index - 1).utf8
-            return RawRecord(number: index, result: .success(text))
-        } catch {
-            let error = RecordError(error.message + Self.hint(at: error), path: error.path)
-            return RawRecord(number: index, result: .failure(error))
-        }
-    }
 }

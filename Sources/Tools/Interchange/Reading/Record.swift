@@ -4,14 +4,17 @@ public struct Record: Sendable {
     public let number: Int
     /// The object's JSON text, valid for writing and on one line; it may have an `_id`.
     public let result: Result<[UInt8], RecordError>
+    /// The hash of the object's `_id`; nil where the service makes it.
+    public let idHash: Int?
     /// The record as it came, if the reading keeps it; else empty.
     public let source: [UInt8]
 
     /// Stores its arguments.
-    public init(number: Int, result: Result<[UInt8], RecordError>, source: [UInt8] = []) {
-        self.number = number
-        self.result = result
-        self.source = source
+    public init(
+        number: Int, result: Result<[UInt8], RecordError>, idHash: Int? = nil,
+        source: [UInt8] = []
+    ) {
+        (self.number, self.result, self.idHash, self.source) = (number, result, idHash, source)
     }
 }
 
@@ -22,14 +25,9 @@ struct RawRecord {
     let result: Result<[UInt8], RecordError>
     /// The record as it came; empty where that is the JSON text.
     var source: [UInt8] = []
-}
 
-/// How much of a file is looked at before its first record is delivered.
-enum SampleSize {
-    static let records = 10_000
-    static let bytes = 8 << 20
-    /// Milliseconds after which a pipe has nothing more to look at for the moment.
-    static let patience: Int32 = 250
+    /// The JSON text; nothing for a record at fault.
+    var text: [UInt8] { (try? result.get()) ?? [] }
 }
 
 /// What is wrong with one record.
@@ -57,9 +55,13 @@ protocol RecordReader {
     mutating func next() throws(InterchangeError) -> RawRecord?
     /// Whether a whole line is there behind the last record. Where records are no lines it is true.
     var hasLine: Bool { get }
+    /// What was left out so far; nil for nothing.
+    var note: String? { get }
 }
 
 extension RecordReader {
     /// True, for readers whose records are no lines.
     var hasLine: Bool { true }
+    /// Nil, for readers that leave nothing out.
+    var note: String? { nil }
 }

@@ -26,14 +26,13 @@ public final class RecordFile: RecordSource {
     public private(set) var understanding: Understanding
     /// A table's header row.
     public private(set) var head: [UInt8] = []
-    private let source: ByteSource
+    private let window: ByteWindow
     private let options: ReadingOptions
     private var reader: any RecordReader
     private var mapper: Mapper
     private let kind: RecordFields.Kind
+    /// Whether records have the wrappers of other databases.
     private var isExtended = false
-    /// The records that were looked at and not delivered, the next one last.
-    private var sample: [RawRecord] = []
     private let extendedParser = JSONParser()
 
     /// Opens a path, or standard input for `-`; of a folder with a GTFS feed its stops.
@@ -45,22 +44,15 @@ public final class RecordFile: RecordSource {
         path: String, format: InputFormat?, options: ReadingOptions = ReadingOptions()
     ) throws(InterchangeError) {
         let opened = try OpenedText(Self.file(path), format, options)
-        (source, reader, kind) = (opened.source, opened.reader, opened.kind)
-        self.options = options
-        understanding = Understanding(format: opened.format, mapping: options.mapping)
-        understanding.details = opened.details
-        understanding.formatFlags = opened.flags
-        understanding.warnings = opened.warnings
-        understanding.mapping.crs = options.mapping.crs ?? opened.crs
-        mapper = Mapper(options.mapping, limits: options.limits, kind: .any, minifies: true)
-        if let table = reader as? CSVReader {
-            understanding.columns = table.header.columns.map { ($0.name, $0.type) }
-            head = table.head
-        }
-        try lookAhead()
+        (window, reader, kind) = (opened.window, opened.reader, opened.kind)
+        (self.options, understanding) = (options, opened.found)
+        head = (reader as? CSVReader)?.head ?? []
+        mapper = Mapper(
+            options.mapping, limits: options.limits, kind: .any, minifies: true, isStream: true)
+        try survey()
         mapper = Mapper(
             understanding.mapping, limits: options.limits, kind: kind,
-            minifies: understanding.format != .ndjson)
+            minifies: understanding.format != .ndjson, isStream: window.source.totalBytes == nil)
     }
 
     private static func file(_ path: String) -> String {
@@ -71,31 +63,19 @@ public final class RecordFile: RecordSource {
     }
 
     public func next() throws(InterchangeError) -> Record? {
-        while let raw = try nextRaw() {
+        while let raw = try reader.next() {
             if raw.number < options.firstRecord { continue }
-            let source = raw.source.isEmpty ? (try? raw.result.get()) ?? [] : raw.source
-            return Record(
-                number: raw.number, result: result(raw),
-                source: options.keepsSource ? source : [])
+            let source = !options.keepsSource ? [] : raw.source.isEmpty ? raw.text : raw.source
+            do throws(RecordError) {
+                let object = try mapper.object(plain(try raw.result.get()))
+                return Record(
+                    number: raw.number, result: .success(object.text),
+                    idHash: object.idHash, source: source)
+            } catch {
+                return Record(number: raw.number, result: .failure(error), source: source)
+            }
         }
         return nil
-    }
-
-    private func nextRaw() throws(InterchangeError) -> RawRecord? {
-        if let first = sample.popLast() { return first }
-        return try reader.next()
-    }
-
-    private func result(_ raw: RawRecord) -> Result<[UInt8], RecordError> {
-        do throws(RecordError) {
-            let text = plain(try raw.result.get())
-            return .success(
-                try text.withUnsafeBufferPointer { text throws(RecordError) in
-                    try mapper.object(text)
-                })
-        } catch {
-            return .failure(error)
-        }
     }
 
     /// A record without the wrappers of other databases.
@@ -106,53 +86,25 @@ public final class RecordFile: RecordSource {
 
     /// Whether nobody has written the next line into the pipe yet.
     public var isWaiting: Bool {
-        totalBytes == nil && sample.isEmpty && !reader.hasLine && source.isDry
+        totalBytes == nil && !reader.hasLine && window.source.isDry
     }
 
     /// Bytes consumed so far, as stored on disk; for a pipe, the bytes read from it.
-    public var consumedBytes: Int { source.consumedBytes }
+    public var consumedBytes: Int { window.source.consumedBytes }
 
     /// The size of the file on disk in bytes; nil for a pipe.
-    public var totalBytes: Int? { source.totalBytes }
+    public var totalBytes: Int? { window.source.totalBytes }
+
+    public var note: String? { reader.note }
 
     // MARK: Looking ahead
-
-    private func lookAhead() throws(InterchangeError) {
-        var size = 0
-        while options.surveysAll || sample.count < SampleSize.records && size < SampleSize.bytes {
-            let mayWait = !sample.isEmpty && totalBytes == nil && !reader.hasLine
-            if mayWait, source.isDry(afterMilliseconds: SampleSize.patience) { break }
-            do throws(InterchangeError) {
-                guard let raw = try reader.next() else {
-                    understanding.isWhole = true
-                    break
-                }
-                size += ((try? raw.result.get())?.count ?? 0) + raw.source.count
-                sample.append(raw)
-            } catch {
-                // What stands before a fault of the file is delivered first.
-                reader = BrokenReader(error)
-                break
-            }
-        }
-        isExtended = !understanding.format.isTable && sample.contains(where: isWrapped)
-        try survey()
-        sample.reverse()
-    }
-
-    private func isWrapped(_ raw: RawRecord) -> Bool {
-        guard let text = try? raw.result.get(), let record = try? extendedParser.parse(text) else {
-            return false
-        }
-        return ExtendedJSON.plain(record) != nil
-    }
 
     private func survey() throws(InterchangeError) {
         var survey = Survey(for: options.mapping)
         try forEachSample { survey.add($1) }
         understanding.records = survey.records
         understanding.fields = survey.fields
-        understanding.hasGeometry = survey.hasGeometry
+        understanding.geometries = survey.geometries
         understanding.hasIDs = survey.hasIDs
         if isExtended { understanding.details.append("typed values made plain") }
         guard survey.records > 0 else { return }
@@ -166,25 +118,51 @@ public final class RecordFile: RecordSource {
         try checkOrder()
     }
 
+    /// The records at the beginning, as far as they are objects. They are read again afterwards.
+    private func forEachSample(
+        _ body: (RawRecord, RecordFields) -> Void
+    ) throws(InterchangeError) {
+        let first = reader
+        let parser = JSONParser()
+        try window.lookAhead { () throws(InterchangeError) in
+            var limit = SampleLimit(window, all: options.surveysAll)
+            while limit.goOn(hasLine: reader.hasLine) {
+                // What stands before a fault of the file is delivered first.
+                let next: RawRecord?
+                do throws(InterchangeError) { next = try reader.next() } catch { break }
+                guard let raw = next else {
+                    understanding.isWhole = true
+                    break
+                }
+                guard var view = try? parser.parse(raw.text) else { continue }
+                if !format.isTable, view["_version"] == nil, let plain = ExtendedJSON.plain(view) {
+                    isExtended = true
+                    guard let parsed = try? parser.parse(plain) else { continue }
+                    view = parsed
+                }
+                guard view.kind == .object, let fields = try? RecordFields(view, kind) else {
+                    continue
+                }
+                withExtendedLifetime(parser) { body(raw, fields) }
+            }
+        }
+        reader = first
+    }
+
     private func findPlaces(_ survey: Survey) {
-        let found = survey.places(understanding.mapping)
+        let found = survey.places(
+            understanding.mapping, isTable: format.isTable)
         understanding.mapping.places = found.rules
+        for (rule, places, values) in found.doubts {
+            understanding.warnings.append(
+                "only \(places) of \(values) values of \(rule.paths.joined(separator: " and ")) are "
+                    + "places, and none is taken; --place \(rule.text) takes them, and refuses the "
+                    + "records with the others")
+        }
         guard !found.rivals.isEmpty else { return }
         let flags = found.rivals.map { "--place \($0.text)" }.joined(separator: " or ")
         understanding.warnings.append(
             "\(found.rivals.count) places are possible and none is taken; say \(flags)")
-    }
-
-    private func forEachSample(
-        _ body: (RawRecord, RecordFields) -> Void
-    ) throws(InterchangeError) {
-        let parser = JSONParser()
-        for raw in sample {
-            guard let text = try? raw.result.get(), let view = try? parser.parse(plain(text)),
-                view.kind == .object, let fields = try? RecordFields(view, kind)
-            else { continue }
-            withExtendedLifetime(parser) { body(raw, fields) }
-        }
     }
 
     /// Refuses a file whose latitudes and longitudes are exchanged: some latitude is beyond 90
@@ -194,7 +172,7 @@ public final class RecordFile: RecordSource {
         guard mapping.crs ?? .degrees == .degrees else { return }
         let geometry = PlaceRule(field: mapping.pointField, source: .value("geometry"))
         let hasOwn =
-            understanding.hasGeometry && !mapping.places.contains { $0.paths == ["geometry"] }
+            understanding.geometries > 0 && !mapping.places.contains { $0.paths == ["geometry"] }
         for rule in mapping.places + (hasOwn ? [geometry] : []) {
             var order = PlaceOrder(rule, mapping.geometry)
             try forEachSample { order.add($0.number, $1) }
@@ -208,52 +186,4 @@ public final class RecordFile: RecordSource {
                     + "way round")
         }
     }
-}
-
-/// The positions of one rule in a sample: whether latitudes and longitudes are exchanged.
-private struct PlaceOrder {
-    private let rule: PlaceRule
-    private let reader: PlaceReader
-    private var count = 0
-    private var beyond = 0
-    private var first: (number: Int, latitude: Double)?
-    private var hasFarLongitude = false
-    private(set) var isText = false
-
-    init(_ rule: PlaceRule, _ geometry: GeometryRule) {
-        (self.rule, reader) = (rule, PlaceReader(geometry))
-    }
-
-    mutating func add(_ number: Int, _ fields: RecordFields) {
-        let values = rule.paths.map { fields.value(at: FieldPath($0)) }
-        let found: PlaceReader.Found?
-        switch rule.source {
-        case .pair(let latitude, let longitude):
-            found = try? reader.pair(values[0], values[1], (latitude, longitude))
-        case .value: found = try? reader.value(values[0])
-        case .ordered(_, _, let latitudeFirst):
-            found = try? reader.value(values[0], latitudeFirst: latitudeFirst)
-        }
-        guard case .point(let position, let system)? = found, system ?? .degrees == .degrees else {
-            return
-        }
-        count += 1
-        if values[0]?.kind == .string { isText = true }
-        if abs(position.x) > 90 { hasFarLongitude = true }
-        guard abs(position.y) > 90, abs(position.y) <= 180 else { return }
-        beyond += 1
-        if first == nil { first = (number, position.y) }
-    }
-
-    var exchanged: (number: Int, latitude: Double)? { hasFarLongitude ? nil : first }
-    var isMostlyExchanged: Bool { beyond * 2 > count }
-}
-
-/// Ends a reading with the fault of a file, behind the records that stood before it.
-private struct BrokenReader: RecordReader {
-    private let fault: InterchangeError
-
-    init(_ fault: InterchangeError) { self.fault = fault }
-
-    func next() throws(InterchangeError) -> RawRecord? { throw fault }
 }

@@ -32,10 +32,10 @@ public enum Rejection {
 
     /// Moves past a note that the window begins with; false if it begins with none.
     static func skipNote(in window: ByteWindow) throws(InterchangeError) -> Bool {
-        guard window.bytes.first == UInt8(ascii: "#") else { return false }
-        while window.firstIndex(of: UInt8(ascii: "\n")) == nil, try window.fill() == .grown {}
-        guard isNote(window.bytes) else { return false }
-        window.consume(window.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? window.count)
+        guard window.bytes.first == UInt8(ascii: "#"), let line = try window.line(),
+            isNote(window.prefix(line))
+        else { return false }
+        window.consume(line)
         return true
     }
 }

@@ -1,3 +1,5 @@
+import Archives
+
 /// The encodings that a text can be in.
 public enum TextEncoding: String, Sendable, Hashable, CaseIterable {
     /// UTF-8, which ASCII is a part of.
@@ -30,9 +32,11 @@ public enum TextEncoding: String, Sendable, Hashable, CaseIterable {
         } else if start.starts(with: [0xFE, 0xFF]) {
             self = .utf16BigEndian
         } else if start.contains(0) {
+            // A stray NUL makes no UTF-16: most of its characters have one, in the same half.
             let even = stride(from: 0, to: start.count, by: 2).count { start[$0] == 0 }
             let odd = stride(from: 1, to: start.count, by: 2).count { start[$0] == 0 }
-            self = odd > 2 * even ? .utf16LittleEndian : even > 2 * odd ? .utf16BigEndian : .utf8
+            let isMost = max(even, odd) * 8 > start.count && max(even, odd) > 2 * min(even, odd)
+            self = !isMost ? .utf8 : odd > even ? .utf16LittleEndian : .utf16BigEndian
         } else {
             self = mayBeWindows && Self.isMostlyOther(head) ? .windows1252 : .utf8
         }
@@ -61,10 +65,7 @@ struct TextDecoder {
     mutating func utf8(_ bytes: [UInt8]) -> [UInt8] {
         switch encoding {
         case .utf8: return bytes
-        case .windows1252:
-            var text = String.UnicodeScalarView()
-            for byte in bytes { text.append(Self.scalar(byte)) }
-            return Array(String(text).utf8)
+        case .windows1252: return Windows1252.utf8(bytes)
         case .utf16LittleEndian: return utf16(bytes, high: 1)
         case .utf16BigEndian: return utf16(bytes, high: 0)
         }
@@ -82,12 +83,4 @@ struct TextDecoder {
         }
         return Array(String(decoding: units, as: UTF16.self).utf8)
     }
-
-    private static func scalar(_ byte: UInt8) -> Unicode.Scalar {
-        (0x80...0x9F).contains(byte) ? others[Int(byte) - 0x80] : Unicode.Scalar(byte)
-    }
-
-    /// What Windows-1252 has in the place of control characters.
-    private static let others: [Unicode.Scalar] = Array(
-        ("€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8D}Ž\u{8F}\u{90}‘’“”•–—˜™š›œ\u{9D}žŸ" as String).unicodeScalars)
 }

@@ -16,8 +16,8 @@ public struct Understanding: Sendable {
     public internal(set) var isWhole = false
     /// The mapping with all that was found out.
     public internal(set) var mapping: Mapping
-    /// Where the place of a feature goes that is its geometry.
-    public internal(set) var hasGeometry = false
+    /// How many records have a geometry of their own, such as that of a Feature.
+    public internal(set) var geometries = 0
     /// Whether the records have ids of their own.
     public internal(set) var hasIDs = false
     /// What a user should know before the file is loaded.
@@ -41,8 +41,9 @@ public struct Understanding: Sendable {
         var places = mapping.places.map {
             "\($0.field), from \($0.paths.joined(separator: " and "))"
         }
-        if hasGeometry, !mapping.places.contains(where: { $0.paths == ["geometry"] }) {
-            places.append("\(mapping.pointField), from the geometry")
+        if geometries > 0, !mapping.places.contains(where: { $0.paths == ["geometry"] }) {
+            let count = geometries < records ? ", which \(geometries) of them have" : ""
+            places.append("\(mapping.pointField), from the geometry\(count)")
         }
         places += fields.filter(\.hasGeoPoints).map { "\($0.name), GeoPoints already" }
         guard !places.isEmpty else {

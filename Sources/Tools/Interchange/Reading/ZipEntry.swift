@@ -1,60 +1,65 @@
 import Glibc
 
-/// The file of a zip archive to read: its only one, or the stops of a GTFS feed.
+/// The file of a zip archive to read: its only one, the stops of a GTFS feed, or the document of a
+/// KMZ file.
 struct ZipEntry {
     let name: String
     /// Where its bytes begin.
-    let offset: Int
-    let compressedBytes: Int
+    private(set) var offset: Int
+    /// Its bytes in the archive.
+    let storedBytes: Int
     let isCompressed: Bool
+    /// The CRC-32 of its contents.
+    let checkSum: UInt32
 
+    private static let mainNames = ["stops.txt", "doc.kml"]
+
+    /// The file in a zip that is read; nil for a file that is no zip.
+    ///
     /// - Throws: for an archive with several files or none, and for one that cannot be read.
-    init?(of descriptor: Int32) throws(InterchangeError) {
-        guard let start = Self.bytes(descriptor, at: 0, count: 4),
+    static func find(in descriptor: Int32) throws(InterchangeError) -> ZipEntry? {
+        guard let start = bytes(descriptor, at: 0, count: 4),
             start == [0x50, 0x4B, 3, 4] || start == [0x50, 0x4B, 5, 6]
         else { return nil }
-        let entries = try Self.entries(descriptor).filter {
+        let entries = try entries(descriptor).filter {
             !$0.name.hasSuffix("/") && !$0.name.hasPrefix("__MACOSX/")
                 && !$0.name.hasSuffix(".DS_Store")
         }
         if entries.contains(where: { $0.name.hasPrefix("xl/") }) {
             throw InputFormat.unreadable("an Excel workbook", instead: "save the sheet as CSV")
         }
-        let stops = entries.first { $0.name.split(separator: "/").last == "stops.txt" }
-        guard let entry = stops ?? (entries.count == 1 ? entries[0] : nil) else {
+        if entries.contains(where: { $0.name.lowercased().hasSuffix(".shp") }) {
+            throw InputFormat.unreadable("a zipped shapefile")
+        }
+        let main = entries.first {
+            mainNames.contains($0.name.split(separator: "/").last.map(String.init) ?? "")
+        }
+        guard var entry = main ?? (entries.count == 1 ? entries[0] : nil) else {
             let names = entries.prefix(8).map(\.name).joined(separator: ", ")
             throw InterchangeError(
                 "is a zip of \(entries.count) files (\(names)); unpack the one to load: "
                     + "`unzip -p FILE NAME | geobucket load - --format … --bucket B`")
         }
-        self = try entry.located(descriptor)
-    }
-
-    private init(name: String, offset: Int, compressedBytes: Int, isCompressed: Bool) {
-        (self.name, self.offset) = (name, offset)
-        (self.compressedBytes, self.isCompressed) = (compressedBytes, isCompressed)
-    }
-
-    /// The same with the offset of the bytes in the place of that of the local header.
-    private func located(_ descriptor: Int32) throws(InterchangeError) -> ZipEntry {
-        guard let header = Self.bytes(descriptor, at: offset, count: 30),
+        // The directory tells the place of the file's own header, behind which its bytes begin.
+        guard let header = bytes(descriptor, at: entry.offset, count: 30),
             header.starts(with: [0x50, 0x4B, 3, 4])
-        else { throw Self.corrupt }
-        let start = offset + 30 + Self.number(header, 26, 2) + Self.number(header, 28, 2)
-        return ZipEntry(
-            name: name, offset: start, compressedBytes: compressedBytes,
-            isCompressed: isCompressed)
+        else { throw corrupt }
+        guard number(header, 6, 2) & 1 == 0 else {
+            throw InterchangeError("is a zip whose file \(entry.name) is encrypted; unpack it")
+        }
+        entry.offset += 30 + number(header, 26, 2) + number(header, 28, 2)
+        return entry
     }
 
     /// The files that the central directory lists.
     private static func entries(_ descriptor: Int32) throws(InterchangeError) -> [ZipEntry] {
         let size = Int(lseek(descriptor, 0, SEEK_END))
-        lseek(descriptor, 0, SEEK_SET)
         let tailBytes = min(size, 65_557)
         guard let tail = bytes(descriptor, at: size - tailBytes, count: tailBytes),
-            let end = (0...max(0, tail.count - 22)).last(where: {
+            tail.count >= 22,
+            let end = (0...(tail.count - 22)).last(where: {
                 tail[$0...].starts(with: [0x50, 0x4B, 5, 6])
-            }), tail.count >= 22
+            })
         else { throw corrupt }
         let (length, start) = (number(tail, end + 12, 4), number(tail, end + 16, 4))
         guard length <= 16 << 20, start + length <= size,
@@ -75,7 +80,8 @@ struct ZipEntry {
             entries.append(
                 ZipEntry(
                     name: name, offset: number(directory, at + 42, 4),
-                    compressedBytes: number(directory, at + 20, 4), isCompressed: method == 8))
+                    storedBytes: number(directory, at + 20, 4), isCompressed: method == 8,
+                    checkSum: UInt32(number(directory, at + 16, 4))))
             at += 46 + nameBytes + number(directory, at + 30, 2) + number(directory, at + 32, 2)
         }
         return entries
@@ -84,6 +90,7 @@ struct ZipEntry {
     private static let corrupt = InterchangeError(
         "is a zip that is truncated or corrupt, or larger than 4 GiB; unpack it")
 
+    /// A number of so many bytes, the lowest first.
     private static func number(_ bytes: [UInt8], _ at: Int, _ count: Int) -> Int {
         (0..<count).reduce(0) { $0 | Int(bytes[at + $1]) << (8 * $1) }
     }

@@ -1,3 +1,4 @@
+import JSONText
 import Objects
 
 /// The columns of a table, and the fields that they become.
@@ -18,15 +19,17 @@ struct CSVHeader {
     private(set) var columns: [Column]
     private(set) var fields: [Field] = []
 
+    /// The numbers of the columns whose cells in the header are empty.
+    let unnamed: [Int]
+
     /// - Parameter names: nil for an empty cell without quotes.
-    /// - Throws: for missing and duplicate names, and for options that name no column.
+    /// - Throws: for duplicate names, and for options that name no column.
     init(names: [String?], options: TableOptions) throws(InterchangeError) {
-        if let missing = names.firstIndex(where: { $0 == nil }) {
-            throw InterchangeError(
-                "column \(missing + 1) of the header has no name; --no-header names the columns "
-                    + "column1, column2 and so on")
+        unnamed = names.indices.filter { names[$0] == nil }.map { $0 + 1 }
+        columns = zip(1..., names).map { number, name in
+            let name = name ?? "column\(number)"
+            return Column(name: name, key: Self.key(name))
         }
-        columns = names.compactMap { $0 }.map { Column(name: $0, key: Self.key($0)) }
         var seen: Set<[UInt8]> = []
         for column in columns {
             guard seen.insert(Array(column.name.utf8)).inserted else {
@@ -72,8 +75,9 @@ struct CSVHeader {
     }
 
     private static func key(_ name: String) -> [UInt8] {
-        var key: [UInt8] = []
-        JSONSpelling.appendString(name, to: &key)
-        return key + [UInt8(ascii: ":")]
+        var writer = JSONWriter()
+        writer.string(name)
+        writer.byte(UInt8(ascii: ":"))
+        return writer.bytes
     }
 }

@@ -3,10 +3,10 @@
 /// Blank lines are skipped. A record's number is the physical line it begins on. What the columns
 /// hold is decided by the first 10,000 rows.
 struct CSVReader: RecordReader {
-    /// The header row as it stands, if the source is kept.
+    /// The header row as it stands; nothing where there is none.
     let head: [UInt8]
     /// What was found out about the table.
-    private(set) var dialect: TableDialect
+    let dialect: TableDialect
     /// The columns with their types.
     private(set) var header: CSVHeader
     private let window: ByteWindow
@@ -15,33 +15,20 @@ struct CSVReader: RecordReader {
     private var builder: CSVRecordBuilder
     /// The physical line on which the next record begins.
     private var line = 1
-    /// The rows that have been looked at and not delivered, the next one last.
-    private var sample: [Row] = []
-    /// The fault of the file behind those rows.
-    private var fault: InterchangeError?
 
-    private enum Row {
-        case cells(number: Int, [CSVScanner.Cell], [UInt8])
-        case fault(number: Int, RecordError, [UInt8])
-
-        var bytes: Int {
-            switch self {
-            case .cells(_, let cells, let bytes): bytes.count + 40 * cells.count
-            case .fault(_, _, let bytes): bytes.count
-            }
-        }
-    }
-
+    /// - Parameter isTabbed: whether tabs separate the cells, unless it is told otherwise.
     init(
         _ window: ByteWindow, isTabbed: Bool, options: ReadingOptions
     ) throws(InterchangeError) {
         self.window = window
         keepsSource = options.keepsSource
-        while window.count < Self.headBytes, try window.fill() == .grown, !window.source.isDry {}
+        while window.count < Self.headBytes, window.grow(), !window.source.isDry {}
         var told = options.table
-        if isTabbed, told.separator == nil { told.separator = UInt8(ascii: "\t") }
+        let excel = Self.separatorLine(window)
+        if excel != nil { line += 1 }
+        told.separator = told.separator ?? excel ?? (isTabbed ? UInt8(ascii: "\t") : nil)
         dialect = TableDialect(
-            of: UnsafeBufferPointer(rebasing: window.bytes.prefix(Self.headBytes)),
+            of: window.prefix(Self.headBytes),
             isWhole: window.isAtEnd && window.count <= Self.headBytes, told)
         scanner = CSVScanner(separator: dialect.separator, hasQuotes: dialect.hasQuotes)
         guard let first = try Self.scan(window, &scanner, &line) else {
@@ -50,21 +37,29 @@ struct CSVReader: RecordReader {
         guard case .record(let bytes) = first, !scanner.hasTextBehindQuote else {
             throw InterchangeError("the quotes of the header row do not match")
         }
-        let names = try Self.names(
-            scanner.cells, UnsafeBufferPointer(rebasing: window.bytes[..<bytes]),
-            dialect.hasHeader)
+        let names = try Self.names(scanner.cells, window.prefix(bytes), dialect.hasHeader)
         header = try CSVHeader(names: names, options: options.table)
         builder = CSVRecordBuilder(header: header, empty: options.table.empty)
-        head = dialect.hasHeader ? Array(window.bytes[..<bytes]) : []
+        head = dialect.hasHeader ? Array(window.prefix(bytes)) : []
         if dialect.hasHeader {
             window.consume(bytes)
             line += scanner.lineFeeds
         }
-        decideTypes(options.table)
+        header.setTypes(try types(options.table, all: options.surveysAll))
         builder = CSVRecordBuilder(header: header, empty: options.table.empty)
     }
 
     private static let headBytes = 65_536
+
+    /// The separator that a first line `sep=;` tells, as Excel writes it; the line is consumed.
+    private static func separatorLine(_ window: ByteWindow) -> UInt8? {
+        guard window.bytes.starts(with: "sep=".utf8),
+            let end = window.firstIndex(of: UInt8(ascii: "\n")), (5...6).contains(end),
+            end == 5 || window.bytes[5] == 0x0D
+        else { return nil }
+        defer { window.consume(end + 1) }
+        return window.bytes[4]
+    }
 
     private static func names(
         _ cells: [CSVScanner.Cell], _ record: UnsafeBufferPointer<UInt8>, _ hasHeader: Bool
@@ -82,76 +77,73 @@ struct CSVReader: RecordReader {
         return cells.map { $0.range.isEmpty && !$0.isQuoted ? nil : $0.text(in: record) }
     }
 
-    // MARK: Types
-
-    private mutating func decideTypes(_ options: TableOptions) {
+    /// The types that the rows show, of columns of which none is told.
+    private mutating func types(
+        _ options: TableOptions, all: Bool
+    ) throws(InterchangeError) -> [ColumnType] {
         var samples = Array(repeating: ColumnSample(), count: header.columns.count)
-        var (rows, size) = ([Row](), 0)
-        while rows.count < SampleSize.records, size < SampleSize.bytes,
-            rows.isEmpty || hasLine || !window.source.isDry(afterMilliseconds: SampleSize.patience),
-            let row = rowOrFault()
-        {
-            size += row.bytes
-            rows.append(row)
-            guard case .cells(_, let cells, let bytes) = row, cells.count == samples.count else {
-                continue
-            }
-            bytes.withUnsafeBufferPointer { bytes in
-                for (index, cell) in cells.enumerated() where !cell.range.isEmpty {
-                    samples[index].add(
-                        UnsafeBufferPointer(rebasing: bytes[cell.range]), isQuoted: cell.isQuoted)
+        let first = line
+        try window.lookAhead { () throws(InterchangeError) in
+            var limit = SampleLimit(window, all: all)
+            // The reader of the records meets a fault of the file again.
+            while limit.goOn(hasLine: hasLine), let row = (try? row()) ?? nil {
+                if case .cells(let bytes) = row {
+                    add(window.prefix(bytes), to: &samples)
+                    consume(bytes)
                 }
             }
         }
-        sample = rows.reversed()
-        header.setTypes(
-            zip(header.columns, samples).map { column, sample in
-                options.types[column.name] ?? sample.type(decimal: options.decimal)
-            })
+        line = first
+        return zip(header.columns, samples).map { column, sample in
+            options.types[column.name] ?? sample.type(decimal: options.decimal)
+        }
     }
 
-    private mutating func rowOrFault() -> Row? {
-        do throws(InterchangeError) {
-            return try row()
-        } catch {
-            fault = error
-            return nil
+    private func add(_ record: UnsafeBufferPointer<UInt8>, to samples: inout [ColumnSample]) {
+        guard scanner.cells.count == samples.count else { return }
+        for (index, cell) in scanner.cells.enumerated() where !cell.range.isEmpty {
+            let bytes = UnsafeBufferPointer(rebasing: record[cell.range])
+            samples[index].add(bytes, isQuoted: cell.isQuoted)
         }
     }
 
     // MARK: Records
 
+    private enum Row {
+        /// Its bytes are in the window, its cells in the scanner.
+        case cells(bytes: Int)
+        /// A row at fault, which has been consumed.
+        case fault(RawRecord)
+    }
+
     mutating func next() throws(InterchangeError) -> RawRecord? {
-        var row = sample.popLast()
-        if row == nil {
-            if let fault { throw fault }
-            row = try self.row()
-        }
-        switch row {
+        switch try row() {
         case nil: return nil
-        case .fault(let number, let error, let source):
-            return RawRecord(number: number, result: .failure(error), source: source)
-        case .cells(let number, let cells, let bytes):
+        case .fault(let record): return record
+        case .cells(let bytes):
+            let (number, row) = (line, window.prefix(bytes))
             let result: Result<[UInt8], RecordError>
             do throws(RecordError) {
-                result = .success(
-                    try bytes.withUnsafeBufferPointer { record throws(RecordError) in
-                        try builder.object(cells, of: record)
-                    })
+                result = .success(try builder.object(scanner.cells, of: row))
             } catch {
                 result = .failure(error)
             }
-            return RawRecord(number: number, result: result, source: keepsSource ? bytes : [])
+            let source = keepsSource ? Array(row) : []
+            consume(bytes)
+            return RawRecord(number: number, result: result, source: source)
         }
     }
 
-    /// Whether the next line is in memory, with its line break.
-    var hasLine: Bool { !sample.isEmpty || window.hasLine() }
+    var hasLine: Bool { window.hasLine }
 
-    /// The next row, consumed.
+    /// Moves past the row that the scanner has found.
+    private mutating func consume(_ bytes: Int) {
+        window.consume(bytes)
+        line += scanner.lineFeeds
+    }
+
     private mutating func row() throws(InterchangeError) -> Row? {
         guard let found = try Self.scan(window, &scanner, &line) else { return nil }
-        let number = line
         guard case .record(let bytes) = found else {
             return try brokenRow("a quote that opens in this record is never closed")
         }
@@ -163,44 +155,28 @@ struct CSVReader: RecordReader {
                 "expected \(header.columns.count) cells as in the header, found "
                     + "\(scanner.cells.count)")
         }
-        let record = Array(window.bytes[..<bytes])
-        window.consume(bytes)
-        line += scanner.lineFeeds
-        return .cells(number: number, scanner.cells, record)
+        return .cells(bytes: bytes)
     }
 
     /// A row whose quotes cannot be followed: its line, and those behind it that have not as many
     /// cells as the header.
     private mutating func brokenRow(_ message: String) throws(InterchangeError) -> Row {
         let number = line
-        var source = try takeLine()
-        while try fillLine() {
-            let end = window.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? window.count
-            let next = UnsafeBufferPointer(rebasing: window.bytes[..<end])
-            if case .record(let bytes) = scanner.scan(next, isLast: true), bytes == end,
-                scanner.cells.count == header.columns.count, !scanner.hasTextBehindQuote
+        var source: [UInt8] = []
+        while let end = try window.line() {
+            if line > number,
+                case .record(let bytes) = scanner.scan(window.prefix(end), isLast: true),
+                bytes == end, scanner.cells.count == header.columns.count,
+                !scanner.hasTextBehindQuote
             {
                 break
             }
-            source += try takeLine()
-        }
-        return .fault(number: number, RecordError(message), source)
-    }
-
-    /// Whether there is another line, which then is in the window.
-    private func fillLine() throws(InterchangeError) -> Bool {
-        while window.firstIndex(of: UInt8(ascii: "\n")) == nil, try window.fill() == .grown {}
-        return window.count > 0
-    }
-
-    private mutating func takeLine() throws(InterchangeError) -> [UInt8] {
-        guard try fillLine() else { return [] }
-        let end = window.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? window.count
-        defer {
+            if keepsSource { source += window.prefix(end) }
             window.consume(end)
             line += 1
         }
-        return Array(window.bytes[..<end])
+        return .fault(
+            RawRecord(number: number, result: .failure(RecordError(message)), source: source))
     }
 
     /// The next record that is not blank, not consumed yet; nil at the end of the file.

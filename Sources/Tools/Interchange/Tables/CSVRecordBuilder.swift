@@ -1,17 +1,18 @@
+import JSONText
 import Objects
 
 /// Converts the cells of one record to JSON text, by the types of the columns.
-struct CSVRecordBuilder {
+final class CSVRecordBuilder {
     private let header: CSVHeader
     private let empty: TableOptions.EmptyCells
-    private var output: [UInt8] = []
+    private var writer = JSONWriter(reserving: 1_024)
 
     init(header: CSVHeader, empty: TableOptions.EmptyCells) {
         (self.header, self.empty) = (header, empty)
     }
 
     /// - Parameter record: the bytes to which the cells' ranges refer.
-    mutating func object(
+    func object(
         _ cells: [CSVScanner.Cell], of record: UnsafeBufferPointer<UInt8>
     ) throws(RecordError) -> [UInt8] {
         guard cells.count == header.columns.count else {
@@ -22,88 +23,77 @@ struct CSVRecordBuilder {
             throw RecordError(
                 "the text is not valid UTF-8; --encoding windows-1252 or utf-16 says what it is")
         }
-        output = []
-        output.reserveCapacity(record.count * 2 + 128)
-        output.append(UInt8(ascii: "{"))
-        for field in header.fields { _ = try append(field, cells, record) }
-        output.append(UInt8(ascii: "}"))
-        return output
+        writer.removeAll(keeping: 65_536)
+        var isFirst = true
+        writer.byte(UInt8(ascii: "{"))
+        for field in header.fields { try append(field, cells, record, &isFirst) }
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
     }
 
-    /// False if nothing was written.
-    private mutating func append(
-        _ field: CSVHeader.Field, _ cells: [CSVScanner.Cell], _ record: UnsafeBufferPointer<UInt8>
-    ) throws(RecordError) -> Bool {
+    /// - Parameter isFirst: whether it is the first member of its object; false if it was written.
+    private func append(
+        _ field: CSVHeader.Field, _ cells: [CSVScanner.Cell], _ record: UnsafeBufferPointer<UInt8>,
+        _ isFirst: inout Bool
+    ) throws(RecordError) {
+        let (before, wasFirst) = (writer.count, isFirst)
+        if !isFirst { writer.byte(UInt8(ascii: ",")) }
+        isFirst = false
         switch field {
-        case .column(let index, let key): return try append(index, key, cells[index], record)
+        case .column(let index, let key):
+            writer.raw(key)
+            if try appendValue(header.columns[index], cells[index], record) { return }
         case .group(let key, let fields):
-            let before = output.count
-            appendKey(key)
-            output.append(UInt8(ascii: "{"))
+            writer.raw(key)
+            writer.byte(UInt8(ascii: "{"))
             var isEmpty = true
-            for field in fields where try append(field, cells, record) { isEmpty = false }
-            output.append(UInt8(ascii: "}"))
-            if isEmpty { output.removeSubrange(before...) }
-            return !isEmpty
+            for field in fields { try append(field, cells, record, &isEmpty) }
+            writer.byte(UInt8(ascii: "}"))
+            if !isEmpty { return }
         }
+        writer.truncate(to: before)
+        isFirst = wasFirst
     }
 
-    private mutating func append(
-        _ index: Int, _ key: [UInt8], _ cell: CSVScanner.Cell,
-        _ record: UnsafeBufferPointer<UInt8>
+    /// False for an empty cell, which is no value.
+    private func appendValue(
+        _ column: CSVHeader.Column, _ cell: CSVScanner.Cell, _ record: UnsafeBufferPointer<UInt8>
     ) throws(RecordError) -> Bool {
         if cell.range.isEmpty {
             switch empty {
             case .missing: return false
-            case .null:
-                appendKey(key)
-                output.append(contentsOf: "null".utf8)
-            case .text:
-                appendKey(key)
-                output.append(contentsOf: "\"\"".utf8)
+            case .null: writer.raw("null")
+            case .text: writer.raw("\"\"")
             }
             return true
         }
-        appendKey(key)
-        try appendValue(header.columns[index], cell, record)
-        return true
-    }
-
-    private mutating func appendKey(_ key: [UInt8]) {
-        if output.last != UInt8(ascii: "{") { output.append(UInt8(ascii: ",")) }
-        output.append(contentsOf: key)
-    }
-
-    private mutating func appendValue(
-        _ column: CSVHeader.Column, _ cell: CSVScanner.Cell, _ record: UnsafeBufferPointer<UInt8>
-    ) throws(RecordError) {
         let bytes = UnsafeBufferPointer(rebasing: record[cell.range])
         switch column.type {
         case .text:
             if cell.hasDoubledQuotes {
-                JSONSpelling.appendString(cell.text(in: record), to: &output)
+                writer.string(cell.text(in: record))
             } else {
-                JSONSpelling.appendString(bytes, to: &output)
+                writer.string(bytes)
             }
-            return
+            return true
         case .number(let comma):
             if JSONSpelling.isNumber(bytes) {
-                output.append(contentsOf: bytes)
-                return
+                writer.raw(bytes)
+                return true
             }
             if comma, let number = JSONSpelling.withPoint(bytes) {
-                output.append(contentsOf: number)
-                return
+                writer.raw(number)
+                return true
             }
         case .boolean:
             if let bool = JSONSpelling.bool(bytes) {
-                output.append(contentsOf: bool ? "true".utf8 : "false".utf8)
-                return
+                writer.bool(bool)
+                return true
             }
         case .date(let format):
             if let milliseconds = DateText.milliseconds(cell.text(in: record), format: format) {
-                output.append(contentsOf: "\(milliseconds)".utf8)
-                return
+                writer.integer(milliseconds)
+                return true
             }
         }
         throw RecordError(

@@ -63,12 +63,6 @@ struct ColumnSample {
         if decimal != UInt8(ascii: "."), commas + whole == cells { return .number(comma: true) }
         return .text
     }
-
-    /// Whether the column has numbers with a comma, and none with a point.
-    var hasCommas: Bool { commas > 0 && points == 0 && commas + whole == cells }
-
-    /// `3,000 of 3,000`, or how many cells the sample had of numbers in a column that is text.
-    var numbers: Int { points + commas + whole }
 }
 
 extension JSONSpelling {

@@ -7,12 +7,15 @@ public struct TableDialect: Sendable, Hashable {
     /// Whether the first row has the names.
     public var hasHeader = true
 
+    /// Whether nearly all rows have as many cells as the first.
+    private(set) var isClear = true
+
     static let separators = Array(",;\t|".utf8)
 
     /// The dialect that explains the most rows of a table's beginning.
     ///
     /// A separator explains a row that it cuts into as many cells as the first. A first row with
-    /// numbers that are no years has no names.
+    /// numbers that are no years has no names, unless one of its cells is `_id`.
     ///
     /// - Parameter isWhole: whether the table ends with these bytes.
     init(of head: UnsafeBufferPointer<UInt8>, isWhole: Bool, _ told: TableOptions) {
@@ -20,6 +23,7 @@ public struct TableDialect: Sendable, Hashable {
             separator = told
         } else {
             var best = (share: 0.0, cells: 1)
+            defer { isClear = best.share >= 0.9 }
             for candidate in Self.separators {
                 let counts = Self.rows(head, candidate, isWhole: isWhole).map(\.count)
                 guard let cells = counts.first, cells > 1 else { continue }
@@ -32,7 +36,9 @@ public struct TableDialect: Sendable, Hashable {
             }
         }
         let rows = Self.rows(head, separator, isWhole: isWhole)
-        hasHeader = told.hasHeader ?? !(rows.first?.contains(where: Self.isMeasured) ?? false)
+        let first = rows.first ?? []
+        hasHeader =
+            told.hasHeader ?? (first.contains("_id") || !first.contains(where: Self.isMeasured))
     }
 
     /// A number as no column is called: with a fraction, or less than 1800 or more than 2200.

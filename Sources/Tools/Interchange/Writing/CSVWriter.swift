@@ -12,12 +12,16 @@ struct CSVWriter: ObjectWriter {
     private var columns: CSVColumns
     private let parser = ObjectParser()
     private let form: PlaceForm
+    private let isForTerminal: Bool
     private var hasHeader = false
     private var buffered: [[UInt8]] = []
 
-    /// - Parameter columns: nil takes them from the objects.
-    init(columns: [String]?, _ form: PlaceForm = .columns) {
+    /// - Parameters:
+    ///   - columns: nil takes them from the objects.
+    ///   - isForTerminal: whether characters that control a terminal are replaced.
+    init(columns: [String]?, _ form: PlaceForm = .columns, isForTerminal: Bool = false) {
         self.form = form
+        self.isForTerminal = isForTerminal
         collects = columns == nil
         self.columns = columns.map(CSVColumns.init(paths:)) ?? CSVColumns(form)
     }
@@ -45,7 +49,7 @@ struct CSVWriter: ObjectWriter {
             if index > 0 { output.append(UInt8(ascii: ",")) }
             // In quotes, because a column without a name is an error.
             if name.isEmpty { output += "\"\"".utf8 }
-            Array(name.utf8).withUnsafeBufferPointer { Self.appendCell($0, to: &output) }
+            Array(name.utf8).withUnsafeBufferPointer { appendCell($0, to: &output) }
         }
         output += "\r\n".utf8
     }
@@ -59,7 +63,7 @@ struct CSVWriter: ObjectWriter {
                 appendPlace(value, to: &output)
             } else {
                 let isText = value.kind == .string
-                Self.appendCell(
+                appendCell(
                     value.utf8 ?? value.text, isQuoted: isText && Self.isAmbiguous(value.utf8!),
                     to: &output)
             }
@@ -74,7 +78,7 @@ struct CSVWriter: ObjectWriter {
         let text =
             form == .wkt
             ? "POINT(\(x) \(y))" : "{\"type\":\"Point\",\"coordinates\":[\(x),\(y)]}"
-        Array(text.utf8).withUnsafeBufferPointer { Self.appendCell($0, to: &output) }
+        Array(text.utf8).withUnsafeBufferPointer { appendCell($0, to: &output) }
     }
 
     /// Whether a text without quotes would be read as something else.
@@ -85,8 +89,16 @@ struct CSVWriter: ObjectWriter {
             || JSONSpelling.bool(text) != nil || JSONSpelling.withPoint(text) != nil
     }
 
-    private static func appendCell(
+    private func appendCell(
         _ bytes: UnsafeBufferPointer<UInt8>, isQuoted: Bool = false, to output: inout [UInt8]
+    ) {
+        guard isForTerminal else { return Self.append(bytes, isQuoted, to: &output) }
+        Array(TableCell.printable(String(decoding: bytes, as: UTF8.self)).utf8)
+            .withUnsafeBufferPointer { Self.append($0, isQuoted, to: &output) }
+    }
+
+    private static func append(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ isQuoted: Bool, to output: inout [UInt8]
     ) {
         let quote = UInt8(ascii: "\"")
         let needsQuotes =

@@ -38,7 +38,9 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
         case .json: JSONArrayWriter()
         case .ndjson: NDJSONWriter()
         case .geojson: GeoJSONWriter(pointField: options.pointField)
-        case .csv: CSVWriter(columns: options.columns, options.placeForm)
+        case .csv:
+            CSVWriter(
+                columns: options.columns, options.placeForm, isForTerminal: options.isForTerminal)
         }
     }
 }
@@ -67,6 +69,10 @@ public struct WritingOptions: Sendable {
     public var width: Int?
     /// Table: whether the terminal shows bold text.
     public var isBold = false
+    /// Table: the columns of the header if there is no object to take them from, as field paths.
+    public var columnsIfEmpty: [String] = []
+    /// CSV: whether characters that control a terminal are replaced.
+    public var isForTerminal = false
 
     /// The columns of the objects, uncut and not bold, and the default geometry.
     public init() {}

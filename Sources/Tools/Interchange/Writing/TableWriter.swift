@@ -50,6 +50,7 @@ struct TableWriter: ObjectWriter {
     }
 
     mutating func finish(to output: inout [UInt8]) {
+        if rows.isEmpty { for name in options.columnsIfEmpty { _ = index(of: FieldPath(name)) } }
         if columns.isEmpty { return }
         let titles = columns.map { title(of: $0) }
         let natural = zip(columns, titles).map { max($0.width, DisplayWidth.of($1)) }

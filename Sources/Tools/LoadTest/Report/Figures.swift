@@ -1,9 +1,9 @@
 import Glibc
 
 /// Numbers as people read them.
-enum Figures {
+package enum Figures {
     /// Three significant digits, at most `most` decimals, no trailing zeros: `0.182`, `5,120`.
-    static func number(_ value: Double, decimals most: Int = 4) -> String {
+    package static func number(_ value: Double, decimals most: Int = 4) -> String {
         guard value.isFinite else { return "–" }
         let magnitude = value == 0 ? 2 : Int(log10(abs(value)).rounded(.down))
         var decimals = min(most, max(0, 2 - magnitude))
@@ -18,7 +18,7 @@ enum Figures {
     }
 
     /// `12,345`
-    static func count(_ value: Int) -> String {
+    package static func count(_ value: Int) -> String {
         var text = ""
         for (position, digit) in String(value).reversed().enumerated() {
             if position > 0, position % 3 == 0, digit != "-" { text.append(",") }
@@ -28,14 +28,16 @@ enum Figures {
     }
 
     /// Converts microseconds to milliseconds.
-    static func milliseconds(_ microseconds: Double) -> String {
+    package static func milliseconds(_ microseconds: Double) -> String {
         number(microseconds / 1_000, decimals: 3)
     }
 
-    static func percent(_ share: Double) -> String { number(share * 100, decimals: 2) + " %" }
+    package static func percent(_ share: Double) -> String {
+        number(share * 100, decimals: 2) + " %"
+    }
 
     /// The relative change from the first to the second: `+12 %`.
-    static func change(from a: Double, to b: Double) -> String {
+    package static func change(from a: Double, to b: Double) -> String {
         if a == b { return "0 %" }
         guard a != 0 else { return "–" }
         let change = (b - a) / a

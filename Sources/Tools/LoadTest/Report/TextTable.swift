@@ -1,13 +1,13 @@
 /// Rows of text in columns: the first is aligned to the left, the others to the right.
-struct TextTable {
-    private(set) var rows: [[String]]
+package struct TextTable {
+    package private(set) var rows: [[String]]
 
-    init(_ head: [String]) { rows = [head] }
+    package init(_ head: [String]) { rows = [head] }
 
-    mutating func add(_ row: [String]) { rows.append(row) }
+    package mutating func add(_ row: [String]) { rows.append(row) }
 
     /// One line for each row, each with a line break.
-    var text: String {
+    package var text: String {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
             rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0

@@ -1,0 +1,2 @@
+// A name that clients use too.
+@_exported import enum Vocabulary.FieldType

@@ -1,2 +1,0 @@
-// The reentrant half of GEOS' C API.
-#include <geos_c.h>
