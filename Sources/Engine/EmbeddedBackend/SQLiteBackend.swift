@@ -207,7 +207,7 @@ public final class SQLiteBackend: Backend {
             let (frozen, state) = try writer.holding(following: changes) {
                 () throws(StoreFailure) in (try store.freeze(), engine.present())
             }
-            return (try StoreCheck.run(frozen, against: state, until: stop), frozen)
+            return (try StoreCheck.run(frozen, against: .present(state), until: stop), frozen)
         } catch {
             throw ServiceFailure(error)
         }
@@ -226,6 +226,14 @@ public final class SQLiteBackend: Backend {
             backupSlot.free()
             throw ServiceFailure(error)
         }
+    }
+
+    /// Copies the present state of the file into a new file, while writes continue. If this throws,
+    /// no file remains.
+    ///
+    /// - Parameter stop: ends the copying.
+    public func copy(to path: String, until stop: StopSignal) throws(StoreFailure) {
+        try store.freeze().copy(to: path, until: stop)
     }
 
     /// The engine's statistics, with the size of the file and its log, SQLite's memory, and the

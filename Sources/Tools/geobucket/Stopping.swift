@@ -39,6 +39,7 @@ final class Stopping: @unchecked Sendable {
     func take(_ group: ServiceGroup) { services.withLock { $0 = group } }
 
     private func stop(_ logger: Logger) {
+        ServiceManager.tell("STOPPING=1")
         guard let group = services.withLock({ $0 }) else {
             logger.info("stopped before it was ready")
             _exit(0)
