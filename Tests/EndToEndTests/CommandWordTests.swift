@@ -69,7 +69,7 @@ import Testing
     @Test(arguments: [
         ("GEOBUCKET_SEVER=x", "GEOBUCKET_SERVER"),
         ("GEOBUCKET_LINE_BYTE=9", "GEOBUCKET_LINE_BYTES"),
-        ("GEOBUCKET_CONFG=x", "GEOBUCKET_CONFIG"), ("GEOBUCKET_PORTS=1", ""),
+        ("GEOBUCKET_CONFG=x", "GEOBUCKET_CONFIG"), ("GEOBUCKET_PORTS=1", "GEOBUCKET_EXPORTS"),
     ])
     func `A variable that means nothing is refused, with the nearest that does`(
         _ variable: String, _ nearest: String

@@ -15,9 +15,9 @@ public struct BackendStatistics: Sendable, Equatable {
     public var storeBytes = 0
     /// The pages of the store's file that hold nothing, of 4 KiB each.
     public var freePages = 0
-    /// The size of the disk that the store is on, in bytes, and how much of it is free; 0 if that is
-    /// not known.
+    /// The size of the disk that the store is on, in bytes; 0 if that is not known.
     public var diskBytes = 0
+    /// How much of it is free, in bytes; 0 if that is not known.
     public var diskFreeBytes = 0
     /// The number of queries and counts that had to go through a whole bucket.
     public var scans = 0

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GeoBucketClient
 import JSONText
+import Objects
 
 /// `geobucket compact`: gives free pages of a service's store back to the file system.
 struct CompactCommand: AsyncParsableCommand {
@@ -27,14 +28,15 @@ struct CompactCommand: AsyncParsableCommand {
             while state.more, idle < Self.patience {
                 idle = state.freePages < least ? 0 : idle + 1
                 least = min(least, state.freePages)
-                progress.show("\(state.freePages) pages left")
+                progress.show("\(counted(state.freePages, "page")) left")
                 state = try await Self.step(connection)
             }
             progress.clear()
             let given = max(before - state.storeBytes, 0)
             try Console.write(
                 "\(Amounts.bytes(given)) given back: the store has "
-                    + "\(Amounts.bytes(state.storeBytes)), and \(state.freePages) free pages\n")
+                    + "\(Amounts.bytes(state.storeBytes)), and \(counted(state.freePages, "free page"))\n"
+            )
         }
     }
 

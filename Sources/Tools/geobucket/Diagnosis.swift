@@ -1,4 +1,5 @@
 import LoadTest
+import Objects
 
 /// What an operator would say of a service: what is wrong with it, or will be.
 struct Diagnosis {
@@ -58,8 +59,8 @@ struct Diagnosis {
         let refused = sample.int("connections.refused")
         guard refused > 0 else { return nil }
         return
-            "\(Figures.count(refused)) connections were refused since the start: see --connections "
-            + "and --connections-per-address"
+            "connections refused since the start: \(Figures.count(refused)); see --connections and "
+            + "--connections-per-address"
     }
 
     private var memory: String? {
@@ -105,7 +106,7 @@ struct Diagnosis {
     private var slowness: String? {
         let slow = sample.int("slowQueries")
         guard slow > 0 else { return nil }
-        return "\(Figures.count(slow)) queries were slow since the start: the log has their plans"
+        return "slow queries since the start: \(Figures.count(slow)); the log has their plans"
     }
 
     private var watches: String? {
@@ -113,7 +114,7 @@ struct Diagnosis {
             sample.int("watches.changesBehind"), sample["watches.millisecondsBehind"]
         )
         guard late > 1_000 else { return nil }
-        return "watches are \(Figures.count(changes)) changes and "
+        return "watches are \(counted(changes, "change")) and "
             + "\(Amounts.time(microseconds: late * 1_000)) behind"
     }
 
@@ -141,6 +142,6 @@ struct Diagnosis {
     private var refusedBuckets: String? {
         let refused = sample.int("cluster.refusedBuckets")
         guard refused > 0 else { return nil }
-        return "\(Figures.count(refused)) buckets do not fit the node's memory (--held-bytes)"
+        return "buckets that do not fit the node's memory (--held-bytes): \(Figures.count(refused))"
     }
 }

@@ -25,6 +25,12 @@ struct StatsScreen {
         Figures.number(Double(count) / seconds, decimals: 1) + "/s"
     }
 
+    /// A number of things: `1 object`, `6,179 objects`.
+    private func number(_ path: String, _ noun: String) -> String {
+        let count = now.int(path)
+        return "\(Figures.count(count)) \(noun)\(count == 1 ? "" : "s")"
+    }
+
     private func change(_ path: String) -> Double { now[path] - (before?[path] ?? 0) }
 
     var lines: [String] {
@@ -46,9 +52,8 @@ struct StatsScreen {
             "watches      \(Figures.count(now.int("watches.watches"))), "
                 + "\(rate(Int(change("watches.events")))) events, "
                 + "\(Figures.count(now.int("watches.changesBehind"))) changes behind",
-            "stored       \(Figures.count(now.int("objects"))) objects with "
-                + "\(Figures.count(now.int("points"))) points in "
-                + "\(Figures.count(now.int("buckets"))) buckets, \(rate(Int(change("commits")))) commits",
+            "stored       \(number("objects", "object")) with \(number("points", "point")) in "
+                + "\(number("buckets", "bucket")), \(rate(Int(change("commits")))) commits",
             "memory       \(Amounts.bytes(now.int("memory.residentBytes"))) of "
                 + Amounts.bytes(now.int("host.memoryBytes")),
             "disk         \(Amounts.bytes(now.int("storeBytes"))) stored, "

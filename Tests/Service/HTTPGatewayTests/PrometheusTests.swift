@@ -75,6 +75,7 @@ import Testing
                 "buckets", "objects", "points", "columns", "connections", "commit_writes",
                 "queue_depth", "batches", "rebuilds", "change", "nodes", "loads", "releases",
                 "requests", "watches", "events", "writes", "changes", "resyncs", "transactions",
+                "pages",
             ]
             #expect(units.contains(where: name.hasSuffix) || counts.contains(where: name.hasSuffix))
         }

@@ -170,7 +170,10 @@ import WireProtocol
         case "{}": ["object", "bucketQuery"].contains(name)
         case "null": name == "expiresAt"
         case "[]": ["fields", "objects"].contains(name)
-        case "false": ["cluster", "continue", "analyze", "storeNulls"].contains(name)
+        case "false":
+            [
+                "cluster", "continue", "analyze", "storeNulls", "hints", "dryRun", "withMetadata",
+            ].contains(name)
         case #""""#: ["token", "watch", "paginationKey", "field", "ifState"].contains(name)
         default: false
         }
