@@ -287,7 +287,9 @@ import WebExchange
         }
     }
 
-    @Test func `The bounds have every place, and a filter that nothing matches has none`() async throws {
+    @Test func `The bounds have every place, and a filter that nothing matches has none`()
+        async throws
+    {
         for seed in 1...6 as ClosedRange<UInt64> {
             let random = SplitMix64(seed: seed)
             try await TiledService.with { [random] service in
