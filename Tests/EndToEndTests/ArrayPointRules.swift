@@ -114,7 +114,8 @@ import Testing
             let (stats, check) = (
                 try await service.call("server.stats"), try await service.call("store.check")
             )
-            #expect(stats["points"]?.int == 3 && check["points"]?.int == 3,
+            #expect(
+                stats["points"]?.int == 3 && check["points"]?.int == 3,
                 "\(stats["points"]?.int ?? -1) \(check["points"]?.int ?? -1)")
         }
     }
