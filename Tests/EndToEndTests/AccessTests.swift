@@ -194,7 +194,7 @@ import Testing
                 #expect(try await Self.run(ping + trusted, folder) == "\"pong\"")
                 let plain = try await Program.run(ping, folder: folder)
                 #expect(plain.status == 1)
-                #expect(plain.errors.contains("this port speaks TLS"), "\(plain.errors)")
+                #expect(plain.errors.contains("speaks TLS: give --tls"), "\(plain.errors)")
                 let stranger = try await Program.run(ping + ["--tls"], folder: folder)
                 #expect(stranger.status == 1)
                 #expect(

@@ -187,7 +187,7 @@ import Testing
                         "UPDATE object SET points = (SELECT points FROM object WHERE id = 'o2') "
                             + "WHERE id = 'o3'", "other points"
                     ),
-                    ("DELETE FROM object WHERE id = 'o11'", "199 objects are stored"),
+                    ("DELETE FROM object WHERE id = 'o11'", "199 objects stored"),
                 ] {
                     try Self.tamper(store, sql)
                     let run = try await check()

@@ -107,7 +107,7 @@ import Testing
             try await service.store(["o1": #""n":1"#, "o2": #""n":2"#])
             let first = try await service.query(more: #""bestEffortLimit":1,"hints":true"#)
             let key = try #require(first["nextPaginationKey"]?.string)
-            try await service.call("bucket.deleteWhere", #"{"bucket":"b1"}"#)
+            try await service.call("bucket.deleteWhere", #"{"bucket":"b1","bucketQuery":{}}"#)
             let text = try await service.text(
                 "bucket.query", #"{"bucket":"b1","paginationKey":"\#(key)","hints":true}"#)
             #expect(text.contains(#""results":[]"#) && !text.contains("hints"), "\(text)")

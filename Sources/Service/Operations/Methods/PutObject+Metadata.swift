@@ -30,7 +30,11 @@ extension PutObject {
             return text
         }
         let owner = try text(.owner)
-        if let owner { _ = try BucketScope("users/" + owner, at: "\(path)._owner") }
+        if let owner, (try? BucketScope("users/" + owner, at: "")) == nil {
+            throw ServiceFailure(
+                .invalidInputData, "\(quoted(owner)) is no name of a principal",
+                at: "\(path)._owner")
+        }
         restored = RestoredMetadata(
             created: try number(.created, atLeast: 0), modified: try number(.modified, atLeast: 0),
             version: try number(.version, atLeast: 1), owner: owner)
