@@ -83,14 +83,11 @@ let package = Package(
         .target(name: "Vocabulary"),
         .target(name: "Objects", dependencies: ["Geodesy", "PlainJSON", "Vocabulary"]),
         .target(
-            name: "QueryLanguage",
-            dependencies: ["CLanes", "Geodesy", "Objects", "PlainJSON", "Vocabulary"]),
+            name: "QueryLanguage", dependencies: ["CLanes", "Geodesy", "Objects", "PlainJSON"]),
         .target(
             name: "BackendContract",
             dependencies: [
-                "Geodesy", "JSONText", "Objects", "QueryLanguage",
-                // What Geodesy asks for: whoever has an engine is linked with them.
-                "CGEOS", "CGeographicLib",
+                "CGEOS", "CGeographicLib", "Geodesy", "JSONText", "Objects", "QueryLanguage",
             ]),
         .target(
             name: "WriteRules",
@@ -126,13 +123,14 @@ let package = Package(
         .target(
             name: "PostgresStore",
             dependencies: [
-                "CLibpq", "Runtime", "Objects", "BackendContract", "WriteRules", "ObjectStore",
+                "CLibpq", "Runtime", "PersistentStructures", "Objects", "BackendContract",
+                "WriteRules", "ObjectStore",
             ]),
         .target(
             name: "ReplicatedBackend",
             dependencies: [
                 "Runtime", "JSONText", "Objects", "BackendContract", "WriteRules", "ObjectStore",
-                "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
+                "QueryLanguage", "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -197,7 +195,7 @@ let package = Package(
         .target(
             name: "VectorTiles",
             dependencies: [
-                "Digests", "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage",
+                "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage",
                 "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),

@@ -4,7 +4,7 @@
     python3 deploy/check.py
 
 Kubernetes manifests, the bases and each overlay with its patches applied, against the published
-schemas, and what of them protects a cluster's connections; the Helm chart against them; the unit by
+schemas, and what of them protects a cluster's connections; the Helm chart against them; the units by
 systemd-analyze; the configurations of proxies by HAProxy and nginx; metric names in the dashboard and in
 alerts against what the service has, and alerts against their runbook; the list of an image's parts, made
 for a program of this machine. Needs Debian's systemd for the unit, its haproxy, nginx and
@@ -169,6 +169,24 @@ def check_alerts():
     print(f"valid: {len(names)} alerts, by promtool")
 
 
+def check_litestream():
+    """Both places have the same configuration, and Litestream can read it."""
+    import yaml
+
+    path = HERE / "litestream/litestream.yml"
+    manifest = yaml.safe_load((HERE / "kubernetes/overlays/litestream/configuration.yaml").read_text())
+    if manifest["data"]["litestream.yml"] != path.read_text():
+        fault("the ConfigMap of Litestream is not litestream.yml")
+    program = pathlib.Path(sys.executable).with_name("litestream")
+    if not program.exists():
+        return skipped("Litestream's configuration", "there is no litestream")
+    run = subprocess.run(
+        [program, "databases", "-config", path], capture_output=True, text=True,
+        env={"GEOBUCKET_STORE": "/data/store.sqlite", "GEOBUCKET_COPIES": "s3://bucket/store"})
+    if run.returncode or not re.search(r"^/data/store.sqlite +s3$", run.stdout, re.MULTILINE):
+        fault(f"Litestream's configuration: {run.stdout}{run.stderr}")
+
+
 def check_compose():
     """A variable that a comment of a compose file advises has to reach a container, or its volumes."""
     import yaml
@@ -211,23 +229,43 @@ def check_secrecy():
                 fault(f"{path.relative_to(HERE.parent)}: sslmode={mode}")
 
 
-def check_unit():
+def check_units():
     if not shutil.which("systemd-analyze"):
-        return skipped("the unit", "there is no systemd-analyze")
-    with tempfile.TemporaryDirectory() as folder:
-        unit = pathlib.Path(folder) / "geobucket.service"
-        text = (HERE / "systemd/geobucket.service").read_text()
-        unit.write_text(text.replace("/usr/local/bin/geobucket", "/bin/true"))
-        verify = subprocess.run(
-            ["systemd-analyze", "verify", unit], capture_output=True, text=True)
-        if verify.returncode or verify.stderr:
-            fault(f"systemd-analyze verify: {verify.stderr}")
-        security = subprocess.run(
-            ["systemd-analyze", "security", "--offline=true", "--threshold=20", unit],
-            capture_output=True, text=True)
-        print(security.stdout.splitlines()[-1])
-        if security.returncode:
-            fault("systemd-analyze security: the exposure is above 2.0")
+        return skipped("the units", "there is no systemd-analyze")
+    for path in (HERE / "systemd/geobucket.service", HERE / "litestream/litestream.service"):
+        with tempfile.TemporaryDirectory() as folder:
+            unit = pathlib.Path(folder) / path.name
+            unit.write_text(re.sub(r"/usr/local/bin/\w+", "/bin/true", path.read_text()))
+            verify = subprocess.run(
+                ["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True)
+            if verify.returncode or verify.stderr:
+                fault(f"systemd-analyze verify: {verify.stderr}")
+            security = subprocess.run(
+                ["systemd-analyze", "security", "--offline=true", "--threshold=20", unit],
+                capture_output=True, text=True)
+            print(security.stdout.splitlines()[-1])
+            if security.returncode:
+                fault(f"systemd-analyze security: the exposure of {path.name} is above 2.0")
+    # What the service's threads do beside @system-service, at the least.
+    if "setpriority" not in allowed_calls((HERE / "systemd/geobucket.service").read_text()):
+        fault("the unit forbids setpriority, so threads have no priorities")
+
+
+def allowed_calls(unit):
+    """The system calls that the lines SystemCallFilter= of a unit allow, the first of which allows."""
+    def members(name):
+        if not name.startswith("@"):
+            return {name}
+        listing = subprocess.run(
+            ["systemd-analyze", "syscall-filter", name], capture_output=True, text=True, check=True).stdout
+        lines = [line.strip() for line in listing.splitlines()[1:]]
+        return {call for line in lines if line and line[0] != "#" for call in members(line)}
+
+    calls = set()
+    for line in re.findall(r"^SystemCallFilter=(.*)$", unit, re.MULTILINE):
+        named = set().union(*map(members, line.removeprefix("~").split()))
+        calls = calls - named if line.startswith("~") else calls | named
+    return calls
 
 
 def check_proxies():
@@ -342,9 +380,10 @@ check_yaml()
 check_kubernetes()
 check_helm()
 check_alerts()
+check_litestream()
 check_compose()
 check_secrecy()
-check_unit()
+check_units()
 check_proxies()
 check_names()
 check_parts()

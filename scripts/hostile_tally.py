@@ -1,5 +1,7 @@
 """What became of an attack's requests: counted in the attacker's process, and told to who has started it."""
-import collections, os, signal, threading
+import collections, multiprocessing, os, signal, threading, time
+
+import service
 
 
 class Tally:
@@ -45,3 +47,37 @@ NO_ANSWERS = {"connected", "not let in", "asked"}
 
 def described(counts):
     return ", ".join(f"{name} {counts[name]}" for name in sorted(counts, key=lambda name: -counts[name]))
+
+
+class Attackers:
+    """A process of attackers, and what became of what they did."""
+
+    def __init__(self, run, *arguments):
+        self.pipe, other = multiprocessing.Pipe(duplex=False)
+        self.process = multiprocessing.Process(target=run, args=(*arguments, other))
+        self.counts, self.share = {}, 0.0
+
+    def start(self):
+        self.begin = time.monotonic()
+        self.process.start()
+
+    def end(self):
+        self.share = service.processor_seconds(self.process.pid) / (time.monotonic() - self.begin)
+        self.process.terminate()
+        if self.pipe.poll(10):
+            self.counts = self.pipe.recv()
+        self.process.join()
+
+    def fault(self, reads=True, may_be_too_large=False):
+        """Why they have shown nothing, or None.
+
+        - reads: whether they read what they are answered
+        """
+        if not self.counts.get("connected"):
+            return "connected nowhere"
+        if reads and not any(count for name, count in self.counts.items() if name not in NO_ANSWERS):
+            return "was answered nothing"
+        share = share_of_harmless(self.counts)
+        if share > 0 and not may_be_too_large:
+            return f"was only too large in {share:.0%} of its requests"
+        return None

@@ -38,6 +38,9 @@ part scripts/judges.sh
 part python3 deploy/proxies/try.py .build/release/geobucket
 part scripts/combine.sh --minutes "$minutes"
 part scripts/crash.sh
+part scripts/litestream.py
+package=$(deploy/deb.sh .build/release/geobucket) || failed+=(deploy/deb.sh)
+part deploy/try-deb.sh "$package"
 if ((${#failed[@]})); then
     printf 'nightly: failed: %s\n' "${failed[@]}" >&2
     exit 1

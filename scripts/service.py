@@ -36,6 +36,13 @@ def serving(geobucket, store, *flags, listen="127.0.0.1:0"):
         sys.exit(f"geobucket: the service ended with {status}")
 
 
+def processor_seconds(process):
+    """What all threads of a process have used."""
+    with open(f"/proc/{process}/stat") as file:
+        user, system = file.read().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def check(geobucket, store):
     """A closed store has to check clean."""
     if subprocess.run([geobucket, "check", "--store", store]).returncode != 0:

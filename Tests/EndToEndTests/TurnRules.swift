@@ -118,9 +118,8 @@ import Wire
         requests += [
             ("bucket.list", "{"), ("object.get", #"{"bucket":"arrays","id":"o1""#),
             ("server.info", "{"), ("server.ping", "{"), ("server.stats", "{"), ("store.check", "{"),
-            ("store.backup", "{"), ("server.activity", "{"),
-            ("server.cancel", #"{"id":1"#), ("store.compact", "{"),
-            ("server.route", #"{"bucket":"many""#),
+            ("server.activity", "{"), ("server.cancel", #"{"id":1"#), ("store.compact", "{"),
+            ("store.backup", "{"), ("server.route", #"{"bucket":"many""#),
             ("auth.login", #"{"token":"\#(String(repeating: "t", count: 60_000))""#),
         ]
         return requests.map { ($0.0, $0.1 + "}") }

@@ -1,4 +1,5 @@
 import JSONText
+import Objects
 import PersistentStructures
 import QueryLanguage
 

@@ -55,9 +55,7 @@ final class BackupJob: StoreBackup {
         _ store: FrozenStore, to path: String, _ stop: StopSignal
     ) -> State {
         do throws(StoreFailure) {
-            try store.copy(to: path) { _ in
-                if stop.isStopped { throw StoreFailure.failed("nobody wants the copy any more") }
-            }
+            try store.copy(to: path, until: stop)
             defer { unlink(path) }
             let descriptor = open(path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else {

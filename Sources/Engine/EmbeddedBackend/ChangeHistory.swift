@@ -15,6 +15,18 @@ final class ChangeHistory: StoreHistory {
     private struct Part {
         let mark: [UInt8]
         let first: ChangeNumber
+
+        init(mark: [UInt8], first: ChangeNumber) {
+            self.mark = mark
+            self.first = first
+        }
+
+        /// A part with a mark that no other has.
+        init(after change: ChangeNumber) {
+            var generator = SystemRandomNumberGenerator()
+            mark = (0..<markBytes).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            first = change + 1
+        }
     }
 
     private let store: SQLiteStore
@@ -41,20 +53,28 @@ final class ChangeHistory: StoreHistory {
             parts = []
             return
         }
-        var generator = SystemRandomNumberGenerator()
-        let mark = (0..<Self.markBytes).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        let part = Part(mark: mark, first: change + 1)
-        var parts = [part]
+        let part = Part(after: change)
         do throws(StoreFailure) {
-            let former = Self.decode(try store.setting(Self.setting) ?? [])
-            let all = former.suffix(Self.partCount - 1) + parts
-            try store.set(Self.setting, to: Self.encode(all))
-            parts = all
+            parts = try Self.begin(part, in: store)
         } catch {
             logger.warning(
                 "the start is not noted: no watch can be resumed", metadata: ["reason": "\(error)"])
+            parts = [part]
         }
-        self.parts = parts
+    }
+
+    /// Begins a new part of a store's history, as each start does.
+    ///
+    /// - Parameter change: the store's last change.
+    static func begin(in store: SQLiteStore, after change: ChangeNumber) throws(StoreFailure) {
+        _ = try begin(Part(after: change), in: store)
+    }
+
+    private static func begin(_ part: Part, in store: SQLiteStore) throws(StoreFailure) -> [Part] {
+        let former = decode(try store.setting(setting) ?? [])
+        let parts = Array(former.suffix(partCount - 1)) + [part]
+        try store.set(setting, to: encode(parts))
+        return parts
     }
 
     private static func encode(_ parts: [Part]) -> [UInt8] {

@@ -5,6 +5,7 @@ import JSONText
 import Logging
 import ObjectStore
 import Objects
+import QueryLanguage
 import Runtime
 
 /// The default backend: an in-memory engine on top of one SQLite file, connected by one writer.
@@ -75,6 +76,11 @@ public final class SQLiteBackend: Backend {
     /// Applies what other stores have changed. It returns when that is visible.
     public func follow(_ changes: SharedChanges) throws(StoreFailure) {
         try writer.follow(changes)
+    }
+
+    /// Prepares for a deletion of the objects that satisfy a clause, which another store is about to do.
+    public func foresee(deletionOf clause: Clause, in bucket: BucketName) {
+        writer.foresee(clause, in: bucket)
     }
 
     /// Waits for the submitted writes, then closes the store. A full disk does not prevent that:
@@ -201,7 +207,7 @@ public final class SQLiteBackend: Backend {
             let (frozen, state) = try writer.holding(following: changes) {
                 () throws(StoreFailure) in (try store.freeze(), engine.present())
             }
-            return (try StoreCheck.run(frozen, against: state, until: stop), frozen)
+            return (try StoreCheck.run(frozen, against: .present(state), until: stop), frozen)
         } catch {
             throw ServiceFailure(error)
         }
@@ -220,6 +226,14 @@ public final class SQLiteBackend: Backend {
             backupSlot.free()
             throw ServiceFailure(error)
         }
+    }
+
+    /// Copies the present state of the file into a new file, while writes continue. If this throws,
+    /// no file remains.
+    ///
+    /// - Parameter stop: ends the copying.
+    public func copy(to path: String, until stop: StopSignal) throws(StoreFailure) {
+        try store.freeze().copy(to: path, until: stop)
     }
 
     /// The engine's statistics, with the size of the file and its log, SQLite's memory, and the

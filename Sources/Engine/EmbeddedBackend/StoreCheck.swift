@@ -8,18 +8,37 @@ import Runtime
 /// Finds every disagreement between a store's documents and the data derived from them, one
 /// sentence each.
 public enum StoreCheck {
+    /// What the rows of a store are compared with, besides each other.
+    enum Index {
+        /// The same state in memory.
+        case present(EngineState)
+        /// An engine, which is built from the store as a start would build it.
+        case built
+        /// Nothing. That takes little memory.
+        case none
+    }
+
     /// Reads the whole store at one state without changing it. Another process may be serving the
     /// store.
     public static func run(path: String) throws(StoreFailure) -> CheckReport {
-        try run(try FrozenStore(path: path), against: nil, until: nil)
+        try run(try FrozenStore(path: path), against: .built, until: nil)
     }
 
-    /// - Parameters:
-    ///   - engine: the same state in memory. If it is nil, an engine is built from the store as a
-    ///     start would build it.
-    ///   - stop: ends the check early. The report is then incomplete.
+    /// Reads the whole store, as `run(path:)` does, but builds no index, which would take as much
+    /// memory as a service does.
+    ///
+    /// - Parameter stop: ends the check early. The report is then incomplete, or there is none.
+    public static func runWithoutIndex(
+        path: String, until stop: StopSignal
+    ) throws(StoreFailure) -> CheckReport {
+        let store = try FrozenStore(path: path)
+        stop.whenStopped { store.interrupt() }
+        return try run(store, against: .none, until: stop)
+    }
+
+    /// - Parameter stop: ends the check early. The report is then incomplete.
     static func run(
-        _ store: FrozenStore, against engine: EngineState?, until stop: StopSignal?
+        _ store: FrozenStore, against index: Index, until stop: StopSignal?
     ) throws(StoreFailure) -> CheckReport {
         try store.scan { scan in
             var report = CheckReport()
@@ -34,7 +53,12 @@ public enum StoreCheck {
                 }
             }
             report.problems += try scan.expiryProblems()
-            let engine = engine ?? built(scan, &report)
+            let engine: EngineState? =
+                switch index {
+                case .present(let engine): engine
+                case .built: built(scan, &report)
+                case .none: nil
+                }
             report.problems += engine?.violations() ?? []
             var rows = RowCheck(engine: engine, lastChange: try scan.lastChange())
             try scan.forEachRow { bucket, row, points in

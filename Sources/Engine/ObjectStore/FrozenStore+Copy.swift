@@ -1,7 +1,18 @@
+import BackendContract
 import GRDB
 import Glibc
 
 extension FrozenStore {
+    /// Copies the store into a new file, which is durable when this returns. If this throws, no
+    /// file remains.
+    ///
+    /// - Parameter stop: ends the copying.
+    public func copy(to path: String, until stop: StopSignal) throws(StoreFailure) {
+        try copy(to: path) { _ in
+            if stop.isStopped { throw StoreFailure.failed("nobody wants the copy any more") }
+        }
+    }
+
     /// The number of pages copied in one step.
     private static let pages: Int32 = 4_096
 

@@ -25,11 +25,14 @@ public final class FrozenStore: Sendable {
     /// It needs no write permission, even if no log lies beside the file. If the file belongs to
     /// somebody else, or SQLite may not make a log, no service can begin to serve the store during the
     /// lifetime of this object.
-    public convenience init(path: String) throws(StoreFailure) {
+    ///
+    /// - Parameter takesOlder: whether it may be of an earlier schema. It can only be copied then.
+    public convenience init(path: String, takesOlder: Bool = false) throws(StoreFailure) {
         try StoreLock.checkFile(path)
         guard let size = StoreLock.size(of: path) else { throw .notFound(path: path) }
         guard size > 0 else { throw .notADatabase(path: path) }
         let (reader, hold) = try Self.opened(path)
+        if !takesOlder { try Self.checkVersion(of: reader, path: path) }
         self.init(reader, path: path, hold: hold)
     }
 
@@ -86,12 +89,21 @@ public final class FrozenStore: Sendable {
         try queue.inDatabase { db in
             try db.beginTransaction(.deferred)
             try SQLiteStore.check(db, path: path)
-            let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-            guard version == Schema.version else {
-                throw StoreFailure.older(path: path, version: version, known: Schema.version)
-            }
         }
         return queue
+    }
+
+    private static func checkVersion(
+        of reader: DatabaseQueue, path: String
+    ) throws(StoreFailure) {
+        do {
+            let version = try reader.unsafeRead { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+            guard version == Schema.version else {
+                throw StoreFailure.older(path: path, version: version ?? 0, known: Schema.version)
+            }
+        } catch {
+            throw StoreFailure(error, path: path)
+        }
     }
 
     /// Whether SQLite failed because it may not create the log that it needs for reading.
@@ -125,6 +137,10 @@ public final class FrozenStore: Sendable {
     public func scan<Result>(_ body: (StoreScan) throws -> Result) throws(StoreFailure) -> Result {
         try read { db in try body(try StoreScan(db)) }
     }
+
+    /// Ends what SQLite does at present for a reader of this state, which then throws. Any thread may
+    /// call this.
+    public func interrupt() { reader.interrupt() }
 
     func read<Result>(_ body: (Database) throws -> Result) throws(StoreFailure) -> Result {
         do {

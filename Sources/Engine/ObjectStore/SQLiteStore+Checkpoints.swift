@@ -13,6 +13,12 @@ import GRDBSQLite
 /// file once. It saves nothing for new pages, as in a bulk load, and a log that grows beyond its
 /// former length costs the writer fresh memory of the system. The log is then restarted at a
 /// fraction of `logBytes`.
+///
+/// A log that is begun anew keeps its file, with the remains of the former one behind the new frames.
+/// Litestream, which copies logs, takes such remains for a proof that it had seen the former log to its
+/// end, even if frames were added, copied into the store and replaced while it did not run: its copies
+/// then lack them. In a store that Litestream has seen, the writer therefore cuts the remains off, and
+/// Litestream makes a whole copy. While Litestream runs, its own checkpoints begin the log anew.
 extension SQLiteStore {
     /// The number of rounds that catch up with a long log. Each round takes as long as the data
     /// that was written during the previous one.
@@ -40,6 +46,7 @@ extension SQLiteStore {
     public func checkpoint() throws(StoreFailure) -> Bool {
         writtenBytes.store(0, ordering: .relaxed)
         do {
+            try cutRemainsForLitestream()
             return try checkpoints.inDatabase { db in
                 let (log, taken) = try Self.checkpoint(db)
                 loggedBytes.store(log, ordering: .relaxed)
@@ -56,6 +63,18 @@ extension SQLiteStore {
         } catch {
             throw StoreFailure(error, path: path)
         }
+    }
+
+    /// Looks whether Litestream has seen the store, and lets the writer cut logs off if it has.
+    func cutRemainsForLitestream() throws {
+        guard !cutsRemains.load(ordering: .relaxed) else { return }
+        let isSeen = try checkpoints.inDatabase { db in
+            try SQLStatement(db, "SELECT 1 FROM sqlite_schema WHERE name = '_litestream_seq'")
+                .first { _ in true } ?? false
+        }
+        guard isSeen else { return }
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_size_limit = 0") }
+        cutsRemains.store(true, ordering: .relaxed)
     }
 
     /// Runs a checkpoint on the writer's connection. If no reader needs the log's pages either, the

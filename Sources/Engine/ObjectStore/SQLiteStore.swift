@@ -38,6 +38,8 @@ public final class SQLiteStore: Sendable {
     public let checkpointDue = Callback()
     /// The size of the file when the log was last restarted.
     let begunAt = Atomic(0)
+    /// Whether the file of a log that is begun anew is cut off behind its new frames.
+    let cutsRemains = Atomic(false)
     /// The length of the log after the last checkpoint, in bytes.
     let loggedBytes = Atomic(0)
     /// The pages of the file, and those that hold nothing, when they were last counted.
@@ -99,6 +101,7 @@ public final class SQLiteStore: Sendable {
             checkpoints = try DatabaseQueue(path: path, configuration: configuration)
             try Schema.migrator.migrate(pool)
             secret = try pool.write(Self.secret)
+            try cutRemainsForLitestream()
         } catch {
             throw StoreFailure(error, path: path)
         }

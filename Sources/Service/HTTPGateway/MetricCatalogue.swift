@@ -2,6 +2,12 @@
 public enum MetricCatalogue {
     /// Every metric by its name, with its help text.
     public static let metrics: [(name: String, help: String)] = [
+        ("geobucket_backup_bytes", "Bytes of the newest backup that the service has made."),
+        (
+            "geobucket_backup_timestamp_seconds",
+            "When the newest backup was begun that the service has made, since 1970; 0 without one."
+        ),
+        ("geobucket_backups_total", "Backups that the service has made, or failed to make."),
         ("geobucket_buckets", "Buckets that have an object or had one."),
         ("geobucket_checkpoint_duration_seconds", "How long checkpoints of the store took."),
         (

@@ -1,5 +1,6 @@
 import Geodesy
 import JSONText
+import Objects
 import QueryLanguage
 import WebExchange
 

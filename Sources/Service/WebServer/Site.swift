@@ -172,7 +172,7 @@ struct Site: Sendable {
     /// The tiles may be somebody's data: who reads them logs in.
     private func answerWithBasemap(_ request: WebRequest) throws(WebFailure) -> WebAnswer {
         guard let basemap else { throw .notFound }
-        _ = try access.caller(of: request)
+        try access.permit(access.caller(of: request), reading: nil)
         return try basemap.answer(request)
     }
 

@@ -111,7 +111,9 @@ struct WebAccess: Sendable {
         } else if settings.origins.isEmpty {
             fields[HTTPField.Name("Cross-Origin-Resource-Policy")!] = "same-origin"
         }
-        if !settings.origins.isEmpty { fields.append(HTTPField(name: .vary, value: "Origin")) }
+        if !settings.origins.isEmpty {
+            fields[.vary] = [fields[.vary], "Origin"].compactMap { $0 }.joined(separator: ", ")
+        }
         guard fields[.accessControlAllowOrigin] != nil else { return }
         fields[.accessControlExposeHeaders] = "ETag, Last-Modified, Link, Location, Retry-After"
     }

@@ -28,7 +28,21 @@ bool gb_geohash_center(const char *text, double *latitude, double *longitude) {
     }
 }
 
+// An angle has degrees, minutes and seconds. GeographicLib writes a fourth number behind the array
+// in which it keeps them.
+static bool has_at_most_three_numbers(const char *text) {
+    int count = 0;
+    bool is_inside = false;
+    for (const char *c = text; *c != 0; ++c) {
+        bool is_digit = (*c >= '0' && *c <= '9') || *c == '.';
+        if (is_digit && !is_inside) ++count;
+        is_inside = is_digit;
+    }
+    return count <= 3;
+}
+
 bool gb_sexagesimal(const char *text, double *degrees, int *axis) {
+    if (!has_at_most_three_numbers(text)) return false;
     try {
         GeographicLib::DMS::flag flag;
         *degrees = GeographicLib::DMS::Decode(text, flag);

@@ -29,11 +29,22 @@ public enum Niceness: Sendable {
     /// tree has.
     case background
 
+    private struct Report: Sendable {
+        let call: @Sendable (_ reason: String) -> Void
+    }
+
     private static let chosen = Atomic(0)
+    /// Nil once it has been called.
+    private static let report = Mutex<Report?>(nil)
 
     /// Decides who goes first. It concerns threads that begin after it.
-    public static func prefer(_ preference: Preference) {
+    ///
+    /// - Parameter refused: called once, on the thread that the system first refuses its niceness.
+    public static func prefer(
+        _ preference: Preference, refused: @escaping @Sendable (_ reason: String) -> Void
+    ) {
         chosen.store(Preference.allCases.firstIndex(of: preference)!, ordering: .relaxed)
+        report.withLock { $0 = Report(call: refused) }
     }
 
     /// Linux's number, from 0; each step is a fifth less of a contended processor.
@@ -52,7 +63,9 @@ public enum Niceness: Sendable {
     /// that has started the thread may call this.
     public func take() {
         let number = number(with: Preference.allCases[Self.chosen.load(ordering: .relaxed)])
-        guard number > 0 else { return }
-        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, number)
+        guard number > 0, setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, number) != 0
+        else { return }
+        let reason = String(cString: strerror(errno))
+        Self.report.withLock { $0.take() }?.call(reason)
     }
 }

@@ -15,7 +15,7 @@ struct Backup: AsyncParsableCommand {
             meanwhile. With --store, or without either flag, it copies a file, which a service may be \
             serving. With --server a running service sends its store, from this machine or another. \
             DESTINATION must not exist. It is created when the copy is complete, on disk and verified. \
-            To restore, start a service on it (`geobucket serve --store DESTINATION`).
+            `geobucket restore` makes a store of it again.
             """)
 
     @Argument(help: "The file to create.")
@@ -37,7 +37,13 @@ struct Backup: AsyncParsableCommand {
         } else {
             try copy(to: partial)
         }
-        let report = try verify(partial)
+        let report: CheckReport
+        do {
+            report = try StoreCheck.run(path: partial)
+        } catch {
+            throw CommandFailure("the copy cannot be read back: \(error)")
+        }
+        try report.demandNoProblems()
         try Files.publish(partial, as: destination)
         try Console.write(
             "\(report.contents): copied from \(source.name) to \(destination) and verified\n")
@@ -84,21 +90,16 @@ struct Backup: AsyncParsableCommand {
         guard fsync(file) == 0 else { throw Self.failure(path) }
     }
 
-    private func verify(_ path: String) throws -> CheckReport {
-        let report: CheckReport
-        do {
-            report = try StoreCheck.run(path: path)
-        } catch {
-            throw CommandFailure("the copy cannot be read back: \(error)")
-        }
-        guard report.problems.isEmpty else {
-            for problem in report.problems { Console.error(problem) }
-            throw CommandFailure("the copy is not whole; nothing was kept")
-        }
-        return report
-    }
-
     private static func failure(_ path: String) -> CommandFailure {
         CommandFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
+}
+
+extension CheckReport {
+    /// Prints what is wrong with a copied store, and throws if something is.
+    func demandNoProblems() throws {
+        guard !problems.isEmpty else { return }
+        for problem in problems { Console.error(problem) }
+        throw CommandFailure("the copy is not whole; nothing was kept")
     }
 }

@@ -11,7 +11,7 @@ struct GeoBucket: AsyncParsableCommand {
         discussion: """
             Objects live in buckets. `geobucket serve` runs the service; the other commands are \
             clients of it, except `check`, `backup` and `doctor`, which can also read a store without \
-            a service, `migrate`, `cluster`, and `token`.
+            a service, `restore`, `migrate`, `cluster`, and `token`.
 
             Exit status: 0 success, 1 the work failed, 2 wrong usage, 4 nothing found (--fail-if-empty).
             """,
@@ -21,9 +21,8 @@ struct GeoBucket: AsyncParsableCommand {
             WatchCommand.self, GetCommand.self, PutCommand.self, PatchCommand.self,
             DeleteCommand.self, DeleteWhereCommand.self, BucketsCommand.self, DropCommand.self,
             StatsCommand.self, InfoCommand.self, DoctorCommand.self, CompactCommand.self, Call.self,
-            Export.self, Backup.self, Check.self, Migrate.self, ClusterCommand.self,
-            TokenCommand.self,
-            LoadTestCommand.self,
+            Export.self, Backup.self, Restore.self, Check.self, Migrate.self, ClusterCommand.self,
+            TokenCommand.self, LoadTestCommand.self,
         ])
 
     static func main() async {

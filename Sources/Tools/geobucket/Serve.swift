@@ -1,5 +1,6 @@
 import ArgumentParser
 import BackendContract
+import EmbeddedBackend
 import LiveQueries
 import Logging
 import ObjectStore
@@ -75,6 +76,8 @@ struct Serve: AsyncParsableCommand {
             valueName: "time", visibility: .hidden), transform: Measure.seconds.argument)
     var drainSeconds: Int?
 
+    @OptionGroup(title: "Backups") var backupFlags: BackupFlags
+
     @OptionGroup(title: "Web") var webFlags: WebFlags
 
     @OptionGroup(title: "Cluster", visibility: .hidden) var clusterFlags: ClusterFlags
@@ -112,24 +115,32 @@ struct Serve: AsyncParsableCommand {
             everybody: try accessFlags.everybody(settings),
             proxies: try accessFlags.proxies(settings),
             neighbourhood: try clusterFlags.neighbourhood(settings), clock: clock)
-        Niceness.prefer(try preference(settings))
+        Niceness.prefer(try preference(settings)) { reason in
+            logger.warning(
+                "threads cannot have their priorities: background work slows requests, and --prefer does nothing",
+                metadata: ["reason": "\(reason)"])
+        }
         OpenFiles.raiseLimit(for: limits, logger)
         try AddressSpace.check(
             threads: limits.connectionThreads + limits.readThreads + Self.otherThreads)
         AddressSpace.warnOfLimit(logger)
         HashSeed.warnIfKnown(logger)
         let store = try store(settings)
+        let backups = try backupFlags.plan(settings, store: storeName(settings))
         let gateway = try settings.address("http", flag: http).map { ($0, Gateway()) }
         func run() async throws {
             let backend = try await blocking("open") {
                 try store.open(limits, frame.clock, logger)
             }
+            let scheduled = schedule(backups, of: backend, clock, logger)
             do {
                 try await serve(backend, in: frame, gateway?.1)
             } catch {
+                await blocking("backups' end") { scheduled?.stop() }
                 try? await blocking("close") { try backend.close() }
                 throw error
             }
+            await blocking("backups' end") { scheduled?.stop() }
             do {
                 try await blocking("close") { try backend.close() }
             } catch {
@@ -186,13 +197,27 @@ struct Serve: AsyncParsableCommand {
         return preference
     }
 
+    private func storeName(_ settings: Settings) -> String {
+        settings.string("store", flag: store) ?? Self.defaultStore
+    }
+
     private func store(_ settings: Settings) throws -> ServedStore {
-        let store = settings.string("store", flag: store) ?? Self.defaultStore
+        let store = storeName(settings)
         let durability = try durability(settings)
         if let cluster = try clusterFlags.configuration(of: store, settings) {
             return .cluster(cluster)
         }
         return .file(path: store, durability)
+    }
+
+    /// Nil if there is nothing to be done.
+    private func schedule(
+        _ plan: BackupPlan?, of backend: any ClosableBackend, _ clock: ServiceClock,
+        _ logger: Logger
+    ) -> ScheduledBackups? {
+        let metrics = BackupMetrics()
+        guard let plan, let backend = backend as? SQLiteBackend else { return nil }
+        return ScheduledBackups(plan, of: backend, metrics, clock: clock, logger: logger)
     }
 
     /// Where and for whom a backend is served.
@@ -256,6 +281,7 @@ struct Serve: AsyncParsableCommand {
                 backend.announce(client: client, peer: peer)
             }
             try? Console.write("geobucket ready on \(bound)\n")
+            ServiceManager.tell("READY=1")
         }
         return ServiceGroup(
             configuration: .init(

@@ -21,7 +21,8 @@ struct Settings {
     /// configuration file.
     private static let kinds: [String: Kind] = {
         let flags: [any ParsableArguments] = [
-            Serve(), WebFlags(), BasemapFlags(), ClusterFlags(), AccessFlags(), LimitFlags(),
+            Serve(), BackupFlags(), WebFlags(), BasemapFlags(), ClusterFlags(), AccessFlags(),
+            LimitFlags(),
         ]
         var kinds: [String: Kind] = [:]
         for child in flags.flatMap({ Mirror(reflecting: $0).children }) {

@@ -20,6 +20,8 @@ final class Stopping: @unchecked Sendable {
     /// their place soon after it is made.
     static func begin() {
         for number in signals { signal(number) { _ in _exit(0) } }
+        // A hangup has certificates read again, which have just been read.
+        signal(SIGHUP, SIG_IGN)
     }
 
     /// The signals are caught on a queue of their own, since the opening of a store may hold the
@@ -39,6 +41,7 @@ final class Stopping: @unchecked Sendable {
     func take(_ group: ServiceGroup) { services.withLock { $0 = group } }
 
     private func stop(_ logger: Logger) {
+        ServiceManager.tell("STOPPING=1")
         guard let group = services.withLock({ $0 }) else {
             logger.info("stopped before it was ready")
             _exit(0)

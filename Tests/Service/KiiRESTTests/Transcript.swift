@@ -100,7 +100,7 @@ struct Transcript {
     /// Fields of every answer of the web port.
     private static let common = [
         "Date", "Cache-Control", "Content-Security-Policy", "X-Content-Type-Options",
-        "Referrer-Policy", "Cross-Origin-Resource-Policy", "Content-Length", "Connection",
+        "Referrer-Policy", "Cross-Origin-Resource-Policy", "Content-Length", "Connection", "Vary",
     ]
 
     private func known(_ text: String) -> String {

@@ -281,7 +281,7 @@ import WebServer
             let answer = try await Web.rpc(port, Self.put, headers: [Web.json, origin])
             #expect(answer.status == 200)
             #expect(answer.field("access-control-allow-origin") == "https://app.example.com")
-            #expect(answer.field("vary") == "origin")
+            #expect(answer.field("vary") == "accept-encoding, origin")
             let asks = "Access-Control-Request-Method: POST"
             for (origin, isNamed) in [(origin, true), ("Origin: http://evil", false)] {
                 let preflight = try await onBlockingThreads {

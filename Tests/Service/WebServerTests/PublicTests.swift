@@ -1,3 +1,4 @@
+import GeoBucketClient
 import JSONText
 import Objects
 import Operations
@@ -43,8 +44,8 @@ import WebServer
         do {
             try await service.call(method, params)
             #expect(web == nil)
-        } catch let failure as ServiceFailure {
-            #expect(failure.reason.rawValue == web)
+        } catch ClientFailure.refused(let failure) {
+            #expect(failure.errorCode == web)
         }
         return web
     }

@@ -1,4 +1,5 @@
 import Interchange
+import JSONText
 import Testing
 
 /// What a mapping makes of records, whatever format they come in.
@@ -66,6 +67,29 @@ import Testing
         options.mapping.places = [PlaceRule(field: "p", source: .value("p"))]
         let found = try lines("{\"p\":\(value),\"a\":1}", ".ndjson", options: options)
         #expect(found == ["1: {\(Self.place),\"a\":1}"])
+    }
+
+    @Test(
+        "What is no place is refused, however much it looks like one",
+        arguments: [
+            "48:30:00:2:15:0\"E0\"N, 2°", "1:2:3:4:5:6:7:8, 1", "1d2'3:4:5, 2", "N, S",
+            "48°61'N 2°E",
+            "POINT(2)", "POINT(2,48)", "SRID=1;", "{",
+        ])
+    func noPlaces(_ text: String) throws {
+        var options = ReadingOptions()
+        options.mapping.places = [PlaceRule(field: "p", source: .value("p"))]
+        let record = JSONValue.object(["p": .string(text)]).text
+        let found = try lines(record, ".ndjson", options: options)
+        #expect(found[0].hasPrefix("1! p"), "\(found)")
+    }
+
+    @Test(
+        "Words in quotes are read back as they were",
+        arguments: ["a b", "'", "'\u{301}x", "", "#a", "a\\b", "\"", "é", "a\nb", "--x=y"])
+    func words(_ word: String) {
+        #expect(FlagWords.split(" \(FlagWords.quoted(word)) # it") == [word])
+        #expect(FlagWords.split("--a \"b c\"\\\n 'd'e") == ["--a", "b c", "de"])
     }
 
     @Test("Two possible places are none, and both are told")

@@ -30,7 +30,7 @@ extension PutObject {
             return text
         }
         let owner = try text(.owner)
-        if let owner, (try? BucketScope("users/" + owner, at: "")) == nil {
+        if let owner, (try? BucketScope("users/" + owner, at: path)) == nil {
             throw ServiceFailure(
                 .invalidInputData, "\(quoted(owner)) is no name of a principal",
                 at: "\(path)._owner")

@@ -1,2 +1,4 @@
-// The reentrant half of GEOS' C API. What Geodesy asks GEOS for is declared in CGeodesy.
+// The reentrant half of GEOS' C API, and what Geodesy asks GEOS for.
 #include <geos_c.h>
+
+#include "CGeodesy.h"

@@ -40,6 +40,11 @@ public enum FlagWords {
                     || "0123456789-_=,.:/@%+".unicodeScalars.contains($0))
         }
         guard !plain || word.isEmpty else { return word }
-        return "'" + word.replacing("'", with: "'\"'\"'") + "'"
+        // By scalars: with a mark behind it a quote is another character, but a quote to a shell.
+        var quoted = "'".unicodeScalars
+        for scalar in word.unicodeScalars {
+            if scalar == "'" { quoted += "'\"'\"'".unicodeScalars } else { quoted.append(scalar) }
+        }
+        return String(quoted + CollectionOfOne("'"))
     }
 }

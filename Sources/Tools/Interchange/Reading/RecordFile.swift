@@ -95,6 +95,7 @@ public final class RecordFile: RecordSource {
     /// The size of the file on disk in bytes; nil for a pipe.
     public var totalBytes: Int? { window.source.totalBytes }
 
+    /// What an archive left out; nil for nothing.
     public var note: String? { reader.note }
 
     // MARK: Looking ahead

@@ -1,2 +1,0 @@
-// A name that clients use too.
-@_exported import enum Vocabulary.FieldType
