@@ -114,9 +114,7 @@ import Testing
             let (stats, check) = (
                 try await service.call("server.stats"), try await service.call("store.check")
             )
-            #expect(
-                stats["points"]?.int == 3 && check["points"]?.int == 3,
-                "\(stats["points"]?.int ?? -1) \(check["points"]?.int ?? -1)")
+            #expect(stats["points"]?.int == 4 && check["points"]?.int == 4, "\(check)")
         }
     }
 

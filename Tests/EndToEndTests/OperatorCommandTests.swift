@@ -206,11 +206,13 @@ import Testing
                     return run.output
                 }
                 let text = String(repeating: "x", count: 50_000)
-                for part in 0..<20 {
-                    let objects = (0..<10).map { #"{"_id":"o\#(part)-\#($0)","s":"\#(text)"}"# }
-                    _ = try await run(
-                        "call", "object.putMany",
-                        #"{"bucket":"gone","objects":[\#(objects.joined(separator: ","))]}"#)
+                try await LineConnection.with(host: "127.0.0.1", port: port) { connection in
+                    for part in 0..<20 {
+                        let objects = (0..<10).map { #"{"_id":"o\#(part)-\#($0)","s":"\#(text)"}"# }
+                        let params =
+                            #"{"bucket":"gone","objects":[\#(objects.joined(separator: ","))]}"#
+                        _ = try await connection.call("object.putMany", Array(params.utf8))
+                    }
                 }
                 _ = try await run("drop", "gone", "--yes")
                 var free = 0

@@ -45,7 +45,7 @@ struct RowCheck {
         case .failure(let failure): found.append("\(failure)")
         case .success(let stored):
             // An index has a point once that stands twice in an array.
-            points += stored.count > 1 ? Set(stored).count : stored.count
+            points += Self.distinct(stored)
             found += documentProblems(row, stored)
             if let engine, let name {
                 found += engine.disagreements(row, stored, in: name, parser)
@@ -53,6 +53,22 @@ struct RowCheck {
         }
         let location = "bucket \(name?.text ?? "?"), object \(row.metadata.id.text)"
         problems += found.map { "\(location): \($0)" }
+    }
+
+    /// How many points there are, those that are the same to the last bit counted once.
+    private static func distinct(_ points: [FieldPoint]) -> Int {
+        guard points.count > 1 else { return points.count }
+        var known: Set<SIMD2<UInt64>> = []
+        var count = 0
+        FieldPoint.forEachField(of: points) { _, points in
+            known.removeAll(keepingCapacity: true)
+            for point in points {
+                let place = point.coordinate
+                known.insert(SIMD2(place.latitude.bitPattern, place.longitude.bitPattern))
+            }
+            count += known.count
+        }
+        return count
     }
 
     /// The buckets for which the index and the store count different numbers of objects.

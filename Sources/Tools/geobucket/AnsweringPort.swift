@@ -9,18 +9,25 @@ enum AnsweringPort {
     case other(String)
     case nothing
 
-    /// What it answers to a request of HTTP, which every port of the service takes notice of.
+    /// What it answers to a request of this protocol, and to one of HTTP if it speaks that.
     static func heard(at address: Address) -> AnsweringPort {
-        let request = "GET /healthz HTTP/1.1\r\nHost: geobucket\r\nConnection: close\r\n\r\n"
-        let answer = Exchange(with: address)?.answer(to: Array(request.utf8)) ?? []
+        let ping = #"{"jsonrpc":"2.0","id":1,"method":"server.ping"}"# + "\n"
+        let answer = Exchange(with: address)?.answer(to: Array(ping.utf8)) ?? []
         // The first byte of a record with an alert.
         if answer.first == 0x15 { return .tls }
         let text = String(decoding: answer, as: UTF8.self)
-        if text.hasPrefix("HTTP/") { return text.hasSuffix("alive\n") ? .monitoring : .http }
+        if text.hasPrefix("HTTP/") { return isAlive(address) ? .monitoring : .http }
         if text.contains("\"this port speaks TLS") { return .linesInTLS }
         if text.hasPrefix("{\"jsonrpc\"") { return .lines }
         let words = text.unicodeScalars.prefix { (0x20..<0x7F).contains($0.value) }.prefix(40)
         return words.isEmpty ? .nothing : .other("\(String.UnicodeScalarView(words))")
+    }
+
+    /// Whether a port of HTTP is the one for health and metrics.
+    private static func isAlive(_ address: Address) -> Bool {
+        let request = "GET /healthz HTTP/1.1\r\nHost: geobucket\r\nConnection: close\r\n\r\n"
+        let answer = Exchange(with: address)?.answer(to: Array(request.utf8)) ?? []
+        return String(decoding: answer, as: UTF8.self).hasSuffix("alive\n")
     }
 
     /// What to do after a call has failed; nil if the port is the right one, or nothing answers.

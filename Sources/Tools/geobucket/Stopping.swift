@@ -20,6 +20,8 @@ final class Stopping: @unchecked Sendable {
     /// their place soon after it is made.
     static func begin() {
         for number in signals { signal(number) { _ in _exit(0) } }
+        // A hangup has certificates read again, which have just been read.
+        signal(SIGHUP, SIG_IGN)
     }
 
     /// The signals are caught on a queue of their own, since the opening of a store may hold the

@@ -8,11 +8,11 @@ enum Variables {
 
     /// What the repository's build, tests and scripts go by; programs that they start inherit them.
     private static let ofDevelopment = [
-        "ALSO_INSTALL", "BENCHMARK_DATA", "BUILD", "COMBINED_MINUTES", "COMBINED_SEED", "COUNTRIES",
-        "CRASH_ROUNDS", "CRASH_SEED", "DAMAGE_ROUNDS", "DAMAGE_SEED", "DATABASE_PASSWORD", "FUZZ",
-        "JSON_CORPUS", "OPTIMIZED_TESTS", "REQUIRE", "SECRETS", "TEST_BACKEND", "TEST_GRACE",
-        "TEST_PROGRAM",
-        "TEST_PYTHON", "TEST_SCALE", "TEST_SECONDS", "WARNINGS_AS_ERRORS",
+        "ALSO_INSTALL", "BENCHMARK_DATA", "BUILD", "COMBINED_MINUTES", "COMBINED_SEED",
+        "COPIES_FOLDER", "COUNTRIES", "CRASH_ROUNDS", "CRASH_SEED", "DAMAGE_ROUNDS", "DAMAGE_SEED",
+        "DATABASE_PASSWORD", "FUZZ", "JSON_CORPUS", "OPTIMIZED_TESTS", "OWN_MOUNTS", "REQUIRE",
+        "SECRETS", "TEST_BACKEND", "TEST_GRACE", "TEST_PROGRAM", "TEST_PYTHON", "TEST_SCALE",
+        "TEST_SECONDS", "TRY_SECONDS", "WARNINGS_AS_ERRORS",
     ]
 
     private static var known: Set<String> {
