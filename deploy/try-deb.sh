@@ -59,7 +59,7 @@ is_booted() { [ -d /run/systemd/system ]; }
 with_systemd() {
     local token
     expect "systemd has started it, and knows that it is ready" systemctl is-active geobucket.service
-    [ "$(systemctl show -P StatusText -P Type geobucket.service | tail -1)" = notify ] || fail "it is no Type=notify"
+    [ "$(systemctl show -P Type geobucket.service)" = notify ] || fail "it is no Type=notify"
     local process
     process=$(systemctl show -P MainPID geobucket.service)
     expect "its user is geobucket" test "$(stat -c %U "/proc/$process")" = geobucket
@@ -138,7 +138,7 @@ ExecStart=/try-deb.sh --inside
 StandardError=file:/try.log
 UNIT
     status=0
-    timeout --kill-after=5 "${GEOBUCKET_TRY_SECONDS:-120}" systemd-nspawn --quiet --directory="$root" \
+    timeout --kill-after=5 "${GEOBUCKET_TRY_SECONDS:-240}" systemd-nspawn --quiet --directory="$root" \
         --register=no --keep-unit --private-network --tmpfs="${toolchain:-/opt/none}" --boot -- \
         --unit=try.service >"$work/boot.log" 2>&1 </dev/null || status=$?
     if [ -s "$root/try.log" ]; then
