@@ -50,8 +50,14 @@ done
 [ "$tests" = yes ] || exit 0
 # What a process that exits still holds is no leak: tasks asleep, connections being closed.
 export ASAN_OPTIONS=detect_leaks=0
-export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp"
 for sanitizer in address thread; do
     echo "fuzz.sh: all tests under the $sanitizer sanitizer" >&2
-    swift test --sanitize="$sanitizer" --scratch-path ".build/$sanitizer"
+    swift build --build-tests --sanitize="$sanitizer" --scratch-path ".build/$sanitizer"
+    preload=
+    if [ "$sanitizer" = thread ]; then
+        preload=$PWD/.build/thread/tsan_mutex.so
+        clang -O2 -shared -fPIC -o "$preload" scripts/tsan_mutex.c
+    fi
+    LD_PRELOAD=$preload GEOBUCKET_TEST_SECONDS=14400 \
+        GEOBUCKET_TEST_PROGRAM=".build/$sanitizer/debug/geobucketPackageTests.xctest" scripts/test.sh
 done

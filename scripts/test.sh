@@ -30,7 +30,9 @@ if [ -z "$program" ]; then
 fi
 
 # What is not in order, from a log of tests.
-faults() { grep -aE '^(✘|warning:|error:)|✘ (Test|Suite)|: error:|Fatal error|crashed' "$1" | sort -u | head -n 40; }
+faults() {
+    grep -aE '^(✘|warning:|error:|SUMMARY: )|✘ (Test|Suite)|: error:|Fatal error|crashed' "$1" | sort -u | head -n 40
+}
 
 # The numbers of tests that passed and that were skipped, and the reasons, from logs. A test that was
 # skipped for some of its arguments only counts as both.

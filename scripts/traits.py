@@ -4,48 +4,27 @@ others as the debug build has left them: `swift build --build-tests` comes first
 
     scripts/traits.py
 """
-import json, os, pathlib, re, subprocess, sys
+import os, pathlib, re, sys
+import debug_build
 
 os.chdir(pathlib.Path(__file__).resolve().parent.parent)
-BUILD = pathlib.Path(".build")
-# Options of the build's command that matter here, and whether each has a value.
-OPTIONS = {"-module-name": True, "-I": True, "-target": True, "-Xcc": True, "-swift-version": True,
-           "-package-name": True, "-enable-upcoming-feature": True, "-enable-experimental-feature": True,
-           "-parse-as-library": False}
-
-
-def compiled_modules():
-    """What the debug build called the compiler with, by module."""
-    for line in (BUILD / "debug.yaml").read_text().splitlines():
-        if line.startswith('    args: ["') and '"-emit-module"' in line:
-            arguments = json.loads(line.partition(": ")[2])
-            if "-module-name" in arguments:
-                yield arguments[arguments.index("-module-name") + 1], arguments
 
 
 def compiles(arguments):
-    # Type checking alone would not find code that is never executed.
-    chosen = [arguments[0], "-emit-sil", "-o", os.devnull, "-wmo", "-warnings-as-errors"]
-    rest = iter(arguments[1:])
-    for argument in rest:
-        if argument in OPTIONS:
-            chosen += [argument] + ([next(rest)] if OPTIONS[argument] else [])
-        elif argument.startswith("@"):
-            chosen.append(argument)
-    return subprocess.run(chosen).returncode == 0
+    sources = [argument for argument in arguments if argument.startswith("@")]
+    return debug_build.compiles(*debug_build.options(arguments), *sources)
 
 
 def main():
-    package = json.loads(subprocess.run(
-        ["swift", "package", "dump-package"], check=True, stdout=subprocess.PIPE, text=True).stdout)
+    package = debug_build.described(".")
     traits = [trait["name"] for trait in package["traits"] if trait["name"] != "default"]
     modules = {
         target["name"] for target in package["targets"] if target["type"] in ("regular", "executable")
         and any(re.search(rf"^\s*#if.*\b({'|'.join(traits)})\b", file.read_text(), re.MULTILINE)
                 for file in pathlib.Path(target["path"]).rglob("*.swift"))}
-    compiled = dict(compiled_modules())
-    if missing := (modules or {"any module"}) - compiled.keys():
-        sys.exit(f"geobucket: the debug build has not compiled {', '.join(sorted(missing))}; first: swift build --build-tests")
+    if not modules:
+        sys.exit(f"geobucket: no module asks for {' or '.join(traits)}; what is this script for?")
+    compiled = debug_build.compiled_modules(*modules)
     failed = [name for name in sorted(modules) if not compiles(compiled[name])]
     if failed:
         sys.exit(f"geobucket: {', '.join(failed)} cannot do without {' and '.join(traits)}")

@@ -124,4 +124,22 @@ import Testing
             }
         }
     }
+
+    @Test func `The figures of the README are those of the reports that it names`() throws {
+        func text(_ document: String) throws -> String {
+            try String(contentsOfFile: Program.packageRoot + "/" + document, encoding: .utf8)
+        }
+        func figures(_ text: String) -> [String] {
+            text.matches(of: /\d[\d,.]*\d|\d/).map { String($0.output) }
+        }
+        let sections = try text("README.md").components(separatedBy: "\n## ")
+        let section = try #require(sections.first { $0.hasPrefix("How fast") })
+        let rows = section.components(separatedBy: "\n").filter { $0.hasPrefix("| ") }
+        let shown = rows.flatMap(figures)
+        let measured = try ["report", "growth"].flatMap { name in
+            figures(try text("docs/measured/\(name).md"))
+        }
+        #expect(shown.count > 60)
+        #expect(shown.filter { !measured.contains($0) } == [])
+    }
 }

@@ -20,7 +20,7 @@ public enum QueryDocument {
         switch workload {
         case .q1, .q8: return document(circle) + #","fields":[]"#
         case .q2: return document(circle, nearest) + #","bestEffortLimit":50,"fields":[]"#
-        case .q3:
+        case .q3, .q11:
             let box = query.box
             return document(
                 #"{"type":"geobox","field":"location","box":{"sw":\#(point(box.south, box.west)),"ne":\#(point(box.north, box.east))}}"#

@@ -17,17 +17,18 @@ import Testing
         return tuning
     }
 
+    /// What is no number of objects in a bucket, and one that would take too many: other suites lower
+    /// it.
+    private static let others: Set = ["slotsPerHole", "bytesForOwnGroup", "documentsForWaiting"]
+
     @Test func `There is a size on either side of every threshold`() {
-        let tuning = Self.tuning
-        let thresholds = [
-            tuning.smallestBucket, tuning.documentsForColumn, tuning.holes, tuning.objectsTakenOn,
-            tuning.objectsForFreezing, tuning.removedAtOnce, tuning.documentsAtOnce,
-            tuning.deletedAtOnce, tuning.deletedInPlace, tuning.candidatesForOrder,
-        ]
-        for threshold in thresholds {
-            #expect(Self.sizes.contains { $0 < threshold }, "\(threshold)")
-            #expect(
-                Self.sizes.contains { $0 > threshold && $0 < 2 * threshold + 8 }, "\(threshold)")
+        let thresholds = Mirror(reflecting: Self.tuning).children.compactMap { name, value in
+            (value as? Int).flatMap { Self.others.contains(name ?? "") ? nil : (name ?? "", $0) }
+        }
+        #expect(thresholds.count >= 11)
+        for (name, threshold) in thresholds {
+            #expect(Self.sizes.contains { $0 < threshold }, "\(name)")
+            #expect(Self.sizes.contains { $0 > threshold && $0 < 2 * threshold + 8 }, "\(name)")
         }
     }
 
@@ -47,11 +48,24 @@ import Testing
                     client.backend.settle()
                     try await run.check(queries: 4, on: client)
                     try await run.checkCounts(on: client)
+                    if size >= Self.tuning.smallestBucket {
+                        #expect(try await Self.getsColumn(run.bucketName, on: client))
+                    }
                     try await run.deleteMost(on: client)
                     try await run.check(queries: 2, on: client)
                 }
             }
             try run.checkStore(path, of: kind)
         }
+    }
+
+    /// Whether a bucket has a column of a field after that was asked for.
+    private static func getsColumn(_ bucket: String, on client: DirectClient) async throws -> Bool {
+        let clause = #"{"type":"eq","field":"b","value":true}"#
+        let params = #"{"bucket":"\#(bucket)","bucketQuery":{"clause":\#(clause)}}"#
+        try await client.value("bucket.count", params)
+        client.backend.settle()
+        let plan = try await client.value("bucket.explain", params)
+        return try #require(plan["wouldHelp"]?.array).isEmpty
     }
 }

@@ -7,7 +7,9 @@ import Testing
 /// The seeds every generated test runs with, and behind them those that once failed: append, with
 /// the date and the fault.
 enum ContractSeeds {
-    static let kept: [UInt64] = []
+    static let kept: [UInt64] = [
+        19  // 2026-11-20: the oracle took patches that leave half a GeoPoint; so it did with 2
+    ]
     static let all = Seeds.first(8) + kept
 }
 

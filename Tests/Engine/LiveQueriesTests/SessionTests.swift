@@ -13,6 +13,7 @@ import Testing
 /// them and close their connections, while another one takes what each session tells as soon as it
 /// is woken. A model of each client finds events that are lost or told twice.
 @Suite(.timeLimit(.minutes(10))) struct SessionTests {
+    /// Seed 4 once failed, 2026-11-25: a watch that was moved while it began again showed its old query.
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
     func `nothing is lost or told twice when everything happens at once`(seed: UInt64)
         async throws
@@ -21,6 +22,8 @@ import Testing
             try await onBlockingThreads {
                 var limits = Limits()
                 limits.watchBytes = seed % 2 == 0 ? 8_000 : 1 << 22
+                // Snapshots come in several parts, or whole.
+                if seed % 4 < 2 { limits.replyBytes = 1_024 }
                 let world = try WatchWorld(
                     .embedded, folder + "/store.sqlite", seed: seed, limits: limits)
                 let run = SessionRun(world, seed)
@@ -141,7 +144,9 @@ private final class SessionRun: @unchecked Sendable {
             guard let name else { return }
             // What was answered before is in what is told before the answer.
             let before = answered.withLock { $0 }
+            let resyncs = client.resyncs(name)
             guard client.sync(name) else { return }
+            client.expectWhole(name, since: resyncs)
             guard client.showsAll(name) else { return }
             client.expect(name, before)
         }
@@ -255,6 +260,17 @@ private final class SessionClient: @unchecked Sendable {
         }
         done.wait()
         return isThere.load(ordering: .relaxed)
+    }
+
+    /// How often a watch has begun again.
+    func resyncs(_ name: String) -> Int { locked { states[name]?.resyncs.count ?? 0 } }
+
+    /// A watch that is present has told all of its snapshot, unless it has begun again since.
+    func expectWhole(_ name: String, since resyncs: Int) {
+        locked {
+            guard let state = states[name], state.resyncs.count == resyncs else { return }
+            if state.isPartial || !state.hasBegun { fault("\(name) is not whole") }
+        }
     }
 
     /// Compares what a watch shows with what was answered before it was present.

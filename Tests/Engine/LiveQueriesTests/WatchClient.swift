@@ -19,6 +19,8 @@ struct WatchedState {
     var mayTellFormerQuery = false
     /// Whether a snapshot has been begun and not been completed.
     var isPartial = false
+    /// Whether it has been told that a snapshot follows.
+    var isAwaiting = false
     /// Whether it holds something; before that, nothing can be said.
     var hasBegun = false
     /// Whether what it has may overlap with what it is told next: after a gap.
@@ -40,7 +42,11 @@ struct WatchedState {
         switch method {
         case "watch.snapshot": applySnapshot(params)
         case "watch.events": applyEvents(params)
-        case "watch.resync": resyncs.append(params["reason"]?.string ?? "")
+        case "watch.resync":
+            resyncs.append(params["reason"]?.string ?? "")
+            // What has come of a snapshot is void.
+            isPartial = false
+            isAwaiting = true
         case "watch.end": end = params["error"]?["data"]?["errorCode"]?.string
         default: faults.append("an unknown notification \(method)")
         }
@@ -67,6 +73,7 @@ struct WatchedState {
             }
             list.append((key, object.text))
         }
+        isAwaiting = false
         isPartial = params["more"]?.bool == true
         if isPartial != (params["resume"] == nil) {
             faults.append("the last part of a snapshot, and no other, has a token")
@@ -78,6 +85,7 @@ struct WatchedState {
 
     private mutating func applyEvents(_ params: JSONValue) {
         if isPartial { faults.append("events within a snapshot") }
+        if isAwaiting { faults.append("events where a snapshot has to follow") }
         if !hasBegun, !isMerging { faults.append("events before a snapshot") }
         mayTellFormerQuery = false
         advance(params)

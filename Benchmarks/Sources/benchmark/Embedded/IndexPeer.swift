@@ -47,7 +47,7 @@ final class IndexPeer: EmbeddedPeer {
                 return sum >= 0 ? hits : 0
             }
         case .q2: return { Self.nearest(index, $0, $0.radiusMeters, limit: 50) }
-        case .q3:
+        case .q3, .q11:
             return { query in
                 var hits = 0
                 index.visit(in: .box(query.box)) { _, _ in

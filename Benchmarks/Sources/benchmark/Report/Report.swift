@@ -36,7 +36,8 @@ struct Report {
 
     private static let key = """
         Times in microseconds. *CPU* is the processor time of all of the peer's processes by query, \
-        *spread* the largest less the smallest of its values over the rounds, by their median. \
+        *spread*, behind queries and behind processor time, the largest less the smallest value over the rounds, by \
+        their median. \
         *× CPU*: how many times GeoBucket's processor time the peer takes; *× rate*: how many \
         times the peer's throughput GeoBucket has; *× p50*, *× p99*: how many times GeoBucket's \
         latency the peer has. *p99 at half load*: with requests on time at half of the peer's own \
@@ -63,8 +64,8 @@ struct Report {
     private func served(_ workload: Workload, _ connections: Int, _ results: Results) -> String {
         let name = connections == 1 ? "1 connection" : "\(connections) connections"
         var table = Table([
-            name, "queries/s", "p50", "p99", "p99 at half load", "CPU", "spread", "bytes", "own",
-            "× CPU", "× rate", "× p50", "× p99",
+            name, "queries/s", "spread", "p50", "p99", "p99 at half load", "CPU", "spread", "bytes",
+            "own", "× CPU", "× rate", "× p50", "× p99",
         ])
         func kind(_ peer: String, _ mode: Mode = .closed) -> Sample.Case {
             Sample.Case(workload: workload, peer: peer, mode: mode, connections: connections)
@@ -77,7 +78,9 @@ struct Report {
             let p50 = results.median(peer, \.p50)
             let p99 = results.median(peer, \.p99)
             table.add([
-                title[1], figure(rate), figure(p50), figure(p99),
+                title[1], figure(rate),
+                figure(results.spread(peer, \.answersPerSecond).map { $0 * 100 }, " %"),
+                figure(p50), figure(p99),
                 figure(results.median(kind(title[0], .half), \.p99)), figure(cpu),
                 figure(results.spread(peer, \.serverCPU).map { $0 * 100 }, " %"),
                 figure(results.median(peer, \.answerBytes)),
@@ -198,7 +201,7 @@ struct Report {
             table.add([
                 agreement.workload.rawValue, agreement.peer, figure(agreement.hits),
                 agreement.refusal == nil ? figure(agreement.common * 100, " %") : "–",
-                agreement.worstMeters > 0 ? figure(agreement.worstMeters, " m") : "–",
+                agreement.worstMeters > 0 ? small(agreement.worstMeters, " m") : "–",
             ])
         }
         let failures = results.failures.sorted { $0.key < $1.key }

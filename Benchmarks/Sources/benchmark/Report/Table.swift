@@ -35,6 +35,9 @@ func figure(_ value: Double?, _ unit: String = "") -> String {
     return text + unit
 }
 
+/// Two digits of a small number: `0.31`, `5e-07`.
+func small(_ value: Double, _ unit: String) -> String { String(format: "%.2g", value) + unit }
+
 /// `3.4×`
 func ratio(_ a: Double?, to b: Double?) -> String {
     guard let a, let b, b > 0 else { return "–" }

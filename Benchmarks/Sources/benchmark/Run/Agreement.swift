@@ -18,6 +18,9 @@ struct Agreement: Codable {
 }
 
 /// The obvious answers, by looking at every object, and how peers' answers compare with them.
+///
+/// Distances are by other formulas than GeoBucket's. Its index has chosen the radii of the queries,
+/// but whether an object lies within one is decided here.
 struct Oracle {
     let dataset: Dataset
 
@@ -26,10 +29,13 @@ struct Oracle {
         switch workload {
         case .q1, .q8: return circle(query)
         case .q2: return nearest(50, of: circle(query))
-        case .q3:
+        case .q3, .q11:
             let box = query.box
-            return (0..<dataset.count).filter { box.contains(dataset.positions[$0].coordinate) }
-                .map { Hit(object: $0) }
+            return (0..<dataset.count).filter { object in
+                let position = dataset.positions[object].coordinate
+                return (box.south...box.north).contains(position.latitude)
+                    && (box.west...box.east).contains(position.longitude)
+            }.map { Hit(object: $0) }
         case .q4: return nearest(20, of: circle(query).filter { matches($0, query) })
         case .q5: return nearest(10, of: circle(query))
         case .q6:
@@ -107,15 +113,15 @@ struct Oracle {
     }
 
     private func circle(_ query: WorkloadQuery) -> [Hit] {
-        let origin = Sphere.Origin(query.center.coordinate)
+        let center = Chord.vector(query.center.coordinate)
         // A degree of latitude is more than 111 km: what is farther is not measured.
         let reach = Int32(query.radiusMeters / 111_000 * 1e6) + 1
         return (0..<dataset.count).compactMap { object in
             let position = dataset.positions[object]
             guard abs(position.latitude - query.center.latitude) <= reach else { return nil }
-            let distance = origin.distance(to: position.coordinate)
-            guard distance.isWithin(radiusMeters: query.radiusMeters) else { return nil }
-            return Hit(object: object, distance: distance.meters)
+            // No object is within a millimetre of the radius.
+            let meters = Chord.meters(center, Chord.vector(position.coordinate))
+            return meters <= query.radiusMeters ? Hit(object: object, distance: meters) : nil
         }
     }
 

@@ -99,24 +99,25 @@ final class Campaign {
     /// Encodes a workload's requests and compares the peers' answers with the right ones.
     private func prepare(_ workload: Workload) throws {
         progress("\(dataset.name): \(workload.rawValue), \(workload.title)")
+        let form = workload.form
         let queries = WorkloadQuery.make(
-            for: workload, dataset: dataset, index: index, count: settings.queryCount,
+            for: form, dataset: dataset, index: index, count: settings.queryCount(workload),
             seed: settings.seed)
         let oracle = Oracle(dataset: dataset)
-        let right = queries.prefix(workload == .q6 ? 5 : 50).map { oracle.hits($0, workload) }
+        let right = queries.prefix(workload == .q6 ? 5 : 50).map { oracle.hits($0, form) }
         for peer in lineup.peers {
-            let requests = queries.compactMap { peer.request($0, for: workload) }
+            let requests = queries.compactMap { peer.request($0, for: form) }
             guard requests.count == queries.count else { continue }
             let connection = try peer.server.connect()
             let agreement = oracle.judge(peer.name, workload, right) {
-                try peer.hits(in: connection.ask(requests[$0]), for: workload)
+                try peer.hits(in: connection.ask(requests[$0]), for: form)
             }
             guard accepts(agreement) else { continue }
             asked[workload, default: []].append((peer.name, peer.server, RequestSet(requests)))
             if peer.name == "geobucket" { try prepareEcho(workload, requests, connection) }
         }
         for peer in embedded {
-            guard let answer = try peer.answer(workload, queries) else { continue }
+            guard let answer = try peer.answer(form, queries) else { continue }
             let agreement = oracle.judge(peer.name, workload, right, countsOnly: true) {
                 Array(repeating: .counted, count: try answer($0))
             }
@@ -181,7 +182,10 @@ final class Campaign {
             let kind = Sample.Case(
                 workload: workload, peer: peer, mode: .inProcess, connections: 0)
             attempt(peer, workload) {
-                [try bench.measure(kind, round: round, queries: settings.queryCount, answer)]
+                [
+                    try bench.measure(
+                        kind, round: round, queries: settings.queryCount(workload), answer)
+                ]
             }
         }
     }

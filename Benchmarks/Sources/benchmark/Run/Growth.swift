@@ -48,7 +48,7 @@ struct Growth: Codable {
                 progress("growth: \(size) objects, \(hits) hits")
                 let queries = WorkloadQuery.make(
                     for: .q1, hits: hits, dataset: dataset, index: index,
-                    count: min(settings.queryCount, 1_000_000 / hits), seed: settings.seed)
+                    count: min(settings.queryCount(.q1), 1_000_000 / hits), seed: settings.seed)
                 do {
                     try measure(settings, lineup, limit, queries, hits: hits, objects: size)
                 } catch {

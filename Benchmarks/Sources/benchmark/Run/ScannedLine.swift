@@ -6,7 +6,7 @@ import Glibc
 ///
 /// The error is below 1e-6 m for edges of some kilometres.
 struct ScannedLine {
-    private let positions: [(place: Coordinate, vector: SIMD3<Double>)]
+    private let positions: [SIMD3<Double>]
     private let edges: [Edge]
 
     private struct Edge {
@@ -24,23 +24,22 @@ struct ScannedLine {
     }
 
     init(_ line: [Coordinate]) {
-        positions = line.map { ($0, Sphere.unitVector($0)) }
-        edges = zip(positions, positions.dropFirst()).map { Edge($0.vector, $1.vector) }
+        positions = line.map(Chord.vector)
+        edges = zip(positions, positions.dropFirst()).map { Edge($0, $1) }
     }
 
     func meters(to position: Coordinate) -> Double {
-        let vector = Sphere.unitVector(position)
+        let vector = Chord.vector(position)
         var sine = 1.0
         for edge in edges where dot(vector, edge.forward) > 0 && dot(vector, edge.back) > 0 {
             sine = min(sine, abs(dot(vector, edge.normal)))
         }
-        let squares = positions.map { dot($0.vector - vector, $0.vector - vector) }
-        let nearest = positions[squares.indices.min { squares[$0] < squares[$1] }!].place
-        return min(Sphere.radiusMeters * asin(sine), Sphere.meters(nearest, position))
+        let nearest = positions.map { Chord.meters($0, vector) }.min()!
+        return min(Chord.radiusMeters * asin(sine), nearest)
     }
 }
 
-private func dot(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double { (a * b).sum() }
+func dot(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double { (a * b).sum() }
 
 private func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
     SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)

@@ -47,8 +47,8 @@ struct Settings: ParsableArguments {
     @Flag(help: "A smoke run: few objects, short windows, two rounds.")
     var quick = false
 
-    /// Queries prepared for each workload.
-    var queryCount: Int { quick ? 200 : 1_000 }
+    /// Queries prepared for a workload.
+    func queryCount(_ workload: Workload) -> Int { (quick ? 200 : 1_000) * workload.variety }
 
     var workloads: [Workload] {
         guard let only else { return Workload.allCases }

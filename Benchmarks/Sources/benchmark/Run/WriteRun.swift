@@ -145,7 +145,7 @@ struct WriteRun {
         let peer = GeoBucketPeer(server: server)
         let index = dataset.index()
         let queries = WorkloadQuery.make(
-            for: .q1, dataset: dataset, index: index, count: settings.queryCount,
+            for: .q1, dataset: dataset, index: index, count: settings.queryCount(.q1),
             seed: settings.seed)
         let reads = RequestSet(queries.compactMap { peer.request($0, for: .q1) })
         for isBeside in [false, true] {

@@ -64,7 +64,7 @@ struct PostgresPeer: Peer {
         switch workload {
         case .q1, .q2: return isMade ? nil : execute(workload, [center, radius])
         case .q8: return isMade ? nil : execute(.q1, [center, radius])
-        case .q3:
+        case .q3, .q11:
             let box = query.box
             let (w, s, e, n) = (box.west, box.south, box.east, box.north)
             let ring = "POLYGON((\(w) \(s),\(e) \(s),\(e) \(n),\(w) \(n),\(w) \(s)))"
