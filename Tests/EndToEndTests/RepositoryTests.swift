@@ -147,7 +147,8 @@ import Testing
                     let isThere = tests[String(suite)]?.contains(String(name)) == true
                     #expect(isThere, "\(suite): \(name)")
                     let condition = conditions[String(name)]
-                    #expect(condition == nil, "\(suite): \(name) is skipped without \(condition ?? "")")
+                    #expect(
+                        condition == nil, "\(suite): \(name) is skipped without \(condition ?? "")")
                 }
             }
             for case (_, _, _, let target?) in items {
