@@ -303,17 +303,15 @@ final class Writer: Sendable {
     /// Runs one transaction, and applies its changes to the engine once they are durable.
     ///
     /// - Parameters:
-    ///   - deletesMany: whether so much is deleted that the engine keeps all present documents; asked
-    ///     when the store has what others have written.
+    ///   - deletesMany: whether so much is deleted that the engine keeps all present documents.
     ///   - keys: the request keys that will probably be looked up.
     func transact<Result>(
-        deletingMany deletesMany: @autoclosure () -> Bool = false, keys: [String] = [],
+        deletingMany deletesMany: Bool = false, keys: [String] = [],
         _ body: (WriteEvaluator<WriteSession>, WriteSession) throws -> Result
     ) throws(StoreFailure) -> Result {
         let shared = try upstream?.begin(after: engine.change, keys: keys)
         defer { shared?.cancel() }
         if let shared { try apply(shared.missed) }
-        let deletesMany = deletesMany()
         if deletesMany { engine.supersedeAll(FrozenDocuments(store: try store.freeze())) }
         do throws(StoreFailure) {
             return try transact(isAllSuperseded: deletesMany, shared, body)

@@ -36,20 +36,6 @@ import Testing
         return connection
     }
 
-    /// The tables of this version. Those who make others meanwhile may keep it waiting for too long.
-    private static func migrated(_ address: PostgresAddress) async throws -> ClusterTables {
-        var tables: ClusterTables?
-        _ = try await waited {
-            do throws(PostgresFailure) {
-                tables = try ClusterTables(address, answerTime: hangTime, clock: ServiceClock())
-            } catch {
-                guard case .unavailable = error else { throw error }
-            }
-            return tables != nil
-        }
-        return try #require(tables)
-    }
-
     /// The statement with which programs of version 2 lock the head.
     private static let formerLock = "SELECT change, epoch FROM head FOR UPDATE"
 
@@ -61,7 +47,8 @@ import Testing
             let address = try NodePair.address(of: folder + "/tables")
             let former = try Self.tables(of: 2, at: address, knowingBatch: knowingBatch)
             let head = ClusterTables.head(try Self.run([Self.formerLock], former)[0])
-            let tables = try await Self.migrated(address)
+            let tables = try ClusterTables(
+                address, answerTime: hangTime, clock: ServiceClock())
             #expect(try tables.head() == head)
             #expect(head.change == 7)
             let tail = try tables.tail(after: 7, nil)
@@ -76,7 +63,8 @@ import Testing
             let former = try Self.tables(of: 4, at: address, knowingBatch: true)
             let names = "SELECT number, path, change FROM geo_field WHERE change > 6"
             _ = try Self.run([names], former)
-            let tables = try await Self.migrated(address)
+            let tables = try ClusterTables(
+                address, answerTime: hangTime, clock: ServiceClock())
             #expect(try tables.tail(after: 7, nil).changes.isEmpty)
             #expect(throws: PostgresFailure.self) { try Self.run([names], former) }
             let version =
