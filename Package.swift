@@ -123,14 +123,13 @@ let package = Package(
         .target(
             name: "PostgresStore",
             dependencies: [
-                "CLibpq", "Runtime", "PersistentStructures", "Objects", "BackendContract",
-                "WriteRules", "ObjectStore",
+                "CLibpq", "Runtime", "Objects", "BackendContract", "WriteRules", "ObjectStore",
             ]),
         .target(
             name: "ReplicatedBackend",
             dependencies: [
                 "Runtime", "JSONText", "Objects", "BackendContract", "WriteRules", "ObjectStore",
-                "QueryLanguage", "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
+                "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

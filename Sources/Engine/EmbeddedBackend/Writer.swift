@@ -52,12 +52,8 @@ final class Writer: Sendable {
     /// The writes that search and have not been answered.
     let searches = UnderWayCount()
     let removals = Mutex(RowRemovals())
-    /// The deletions that other stores are about to do.
-    let foreseen = Mutex<[BucketName: ForeseenDeletion]>([:])
     /// Whether expired objects are being removed, turn by turn.
     let isRemovingExpired = Atomic(false)
-    /// Whether rows of deleted objects are being removed from the upstream, turn by turn.
-    let isRemovingUpstreamRows = Atomic(false)
     let tools = Tools()
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
@@ -351,7 +347,6 @@ final class Writer: Sendable {
             }
             removeRows(of: session.listed)
             if let changes { upstream?.published(changes) }
-            if !session.listed.isEmpty { removeUpstreamRows() }
         } catch {
             // What the upstream has committed is done. This store takes it over later.
             guard let shared, shared.isCommitted else { throw error }
@@ -374,7 +369,6 @@ final class Writer: Sendable {
     func publish(_ session: WriteSession) {
         let start = clock.now
         if let found = session.found { engine.end(found) }
-        for deletion in session.foreseen.values { engine.end(deletion) }
         engine.publish(session.nextSnapshot, upTo: session.lastChange)
         metrics.published(since: start)
     }
@@ -385,6 +379,6 @@ final class Writer: Sendable {
         let count =
             pending.found?.creations.count
             ?? (pending.write.needsPublished ? engine.count(of: pending.write.bucket) : 0)
-        return count > tuning.deletedAtOnce
+        return count > (upstream == nil ? tuning.deletedAtOnce : tuning.objectsForFreezing)
     }
 }
