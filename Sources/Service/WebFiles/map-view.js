@@ -23,7 +23,8 @@ export class MapView {
   constructor(L, ground, act) {
     this.act = act;
     this.colours = palette();
-    this.isQuiet = false;
+    // The move under way, and the next one, is quiet: one that ends because another begins does not take its place.
+    Object.assign(this, { isQuiet: false, isNextQuiet: false });
     this.map = L.map("map", {
       center: WHOLE, zoom: 2, minZoom: 1, maxZoom: 22, maxBounds: [[-89, -1e5], [89, 1e5]], maxBoundsViscosity: 1,
       zoomControl: false, attributionControl: false, fadeAnimation: false, zoomAnimation: !prefersLessMotion(),
@@ -59,6 +60,10 @@ export class MapView {
     });
     map.on("mousemove", ({ containerPoint }) => this.#point(containerPoint));
     map.on("mouseout zoomstart dragstart", () => this.#point(null));
+    map.on("movestart", () => {
+      this.isQuiet = this.isNextQuiet;
+      this.isNextQuiet = false;
+    });
     map.on("moveend", () => {
       const { isQuiet } = this;
       this.isQuiet = false;
@@ -203,10 +208,12 @@ export class MapView {
     const free = this.#free();
     const at = map.latLngToContainerPoint(to);
     if (isWithin(at, free, EDGE) && !isClose) return;
-    this.isQuiet = true;
     const zoom = Math.max(isClose ? CLOSE : 0, map.getZoom());
     const fromMiddle = free.min.add(free.max).subtract(map.getSize()).divideBy(2);
-    map.setView(map.unproject(map.project(to, zoom).subtract(fromMiddle), zoom), zoom, { animate: !prefersLessMotion() });
+    const middle = map.project(to, zoom).subtract(fromMiddle);
+    if (zoom === map.getZoom() && middle.distanceTo(map.project(map.getCenter(), zoom)) < 1) return;
+    this.isNextQuiet = true;
+    map.setView(map.unproject(middle, zoom), zoom, { animate: !prefersLessMotion() });
   }
 
   /** Brings a place into view that the fields of an object hide. */
