@@ -84,8 +84,8 @@ public final class SQLiteStore: Sendable {
                 // A connection opens the file that is at the path when the connection is opened.
                 guard files.isFileInPlace else { throw StoreFailure.displaced(path: path) }
                 try db.execute(sql: synchronous)
-                // Of a new file only: another takes it over when it is rebuilt. It would be a write.
-                if !db.configuration.readonly {
+                // Of a new file only: another takes it over when it is rebuilt. It is a write.
+                if !db.configuration.readonly, try Self.number(db, "page_count") == 0 {
                     try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
                 }
                 try db.execute(sql: "PRAGMA cache_size = -65536")
