@@ -12,30 +12,23 @@ import PersistentStructures
 /// point is next when every open bound is certainly beyond its distance. An open node that may hold
 /// an equally distant point is opened first, so ties are in the order of slots. Neighbours in a tree
 /// that are all at one place are in `found` as one `PlaceRun`, which is read as far as the walk
-/// goes: of the many objects at one place, a page visits about as many as it has. Of many at other
-/// places that are as far away as the cursor, the slots are looked at in their order (`RingScan`).
-/// Distances on the ellipsoid differ from those of the keys by up to 0.6 %, so the points of a ring of
-/// that width wait in `found`. In a walk of at most sixteen points, a leaf or node with as many points
-/// limits how far the walk searches.
+/// goes: of the many objects at one place, a page visits about as many as it has. Distances on the
+/// ellipsoid differ from those of the keys by up to 0.6 %, so the points of a ring of that width
+/// wait in `found`. In a walk of at most sixteen points, a leaf or node with as many points limits
+/// how far the walk searches.
 ///
 /// - Complexity: O((k + log n) log n) for k points on spread-out data. A walk that begins after a
-///   cursor opens the nodes that the cursor's circle cuts, and none that are wholly nearer. A walk
-///   that ends among points as far away as its cursor takes O(√s + k) in an index of s slots, if they
-///   are spread over the slots evenly. One that comes to m other points of one distance measures all
-///   of them, in O(m log m).
+///   cursor opens the nodes that the cursor's circle cuts, and none that are wholly nearer.
 /// - Reference: Hjaltason and Samet, "Distance Browsing in Spatial Databases", TODS 24(2), 1999.
 /// - Note: It walks the state of the index at its beginning and keeps that state alive.
 public struct NearestWalk: DistanceWalk {
     let measure: GeoMeasure
     let bounds: WalkBounds
     let radiusMeters: Double
-    private(set) var after: MeasuredPoint?
+    let after: MeasuredPoint?
     // The range of keys: nothing beyond the first, or up to the second, is opened.
     private var beyond: Float
-    private var nearer: Float
-    /// Everything with a key up to this one may be as far away as the cursor, so it is examined before
-    /// anything is returned.
-    private let tiedKey: Float
+    private let nearer: Float
     /// The number of points that may still be requested.
     private var left: Int
     /// Whether at most sixteen points will be requested, so that sixteen known points limit the
@@ -45,16 +38,8 @@ public struct NearestWalk: DistanceWalk {
     /// The slots with several points whose distance is known.
     private var known: Set<Slot> = []
     private var open: BinaryHeap<Open>
-    /// What is examined before anything is returned, in any order.
-    private var required: [Open] = []
     var found: BinaryHeap<Found>
     var runs: [PlaceRun] = []
-    /// The points that are as far away as the cursor, if they are many.
-    private var ring: RingScan?
-    /// The number of points that were measured and are as far away as the cursor; nil if that does not
-    /// matter.
-    private var tied: Int?
-    private let mostTied: Int
     private var pace = Pace()
 
     /// The number of nodes and leaves that have been opened.
@@ -76,20 +61,11 @@ public struct NearestWalk: DistanceWalk {
         // One micrometre is subtracted because points exactly at the cursor's distance may still
         // follow.
         self.nearer = after.map { bounds.key(within: $0.distance.meters - 1e-6) } ?? -1
-        self.tiedKey = after.map { bounds.key(beyond: $0.distance.meters) } ?? -1
         self.left = limit ?? .max
         self.isShort = left <= TierLayout.fanout && after == nil && bounds.orderLikeDistances
         self.index = index
-        self.tied = after == nil ? nil : 0
-        self.mostTied = RingScan.leastTies(of: index)
         self.open = BinaryHeap(minimumCapacity: 256)
         self.found = BinaryHeap(minimumCapacity: 16)
-        openRoots()
-    }
-
-    /// Lets the whole index wait to be examined.
-    private mutating func openRoots() {
-        let bounds = bounds
         for first in stride(from: 0, to: index.delta.count, by: Open.batch) {
             let keys = index.delta[first..<min(first + Open.batch, index.delta.count)].lazy.map {
                 bounds.key(of: $0)
@@ -123,22 +99,6 @@ public struct NearestWalk: DistanceWalk {
     ) -> (slot: Slot, distance: Distance)? {
         guard left > 0 else { return nil }
         while !pace.isOver(isOver) {
-            if ring != nil {
-                if let slot = ring!.next(selection, counting: &visitedPoints) {
-                    left -= 1
-                    return (slot, after!.distance)
-                }
-                if ring!.isOver { leaveRing() }
-                continue
-            }
-            if let tied, tied > mostTied {
-                enterRing()
-                continue
-            }
-            if let candidate = required.popLast() {
-                examine(candidate, selection)
-                continue
-            }
             if let nearest = found.first {
                 guard let candidate = open.first, candidate.bound <= nearest.beyond else {
                     _ = found.popFirst()
@@ -148,30 +108,14 @@ public struct NearestWalk: DistanceWalk {
                 }
             }
             guard let candidate = open.popFirst() else { return nil }
-            examine(candidate, selection)
+            switch candidate.level {
+            case Open.point, Open.deltaPoint: measure(candidate)
+            case Open.leaf: openLeaf(candidate, selection)
+            case Open.deltaBatch: openDelta(candidate, selection)
+            default: openNodes(candidate, selection)
+            }
         }
         return nil
-    }
-
-    private mutating func examine(_ candidate: Open, _ selection: Selection?) {
-        switch candidate.level {
-        case Open.point, Open.deltaPoint: measure(candidate)
-        case Open.leaf: openLeaf(candidate, selection)
-        case Open.deltaBatch: openDelta(candidate, selection)
-        default: openNodes(candidate, selection)
-        }
-    }
-
-    /// Lets something wait to be examined.
-    @inline(__always)
-    private mutating func insert(_ candidate: Open) {
-        if candidate.bound > tiedKey {
-            open.insert(candidate)
-        } else if candidate.level == Open.point || candidate.level == Open.deltaPoint {
-            measure(candidate)
-        } else {
-            required.append(candidate)
-        }
     }
 
     mutating func measure(_ candidate: Open) {
@@ -201,32 +145,11 @@ public struct NearestWalk: DistanceWalk {
             isOneOfSeveral
             ? index.position(of: slot).distance(by: measure)! : measure.distance(to: position)
         guard distance.isWithin(radiusMeters: radiusMeters) else { return }
-        if let after {
-            if distance == after.distance { tied? += 1 }
-            if MeasuredPoint(distance: distance, slot: slot) <= after { return }
-        }
+        if let after, MeasuredPoint(distance: distance, slot: slot) <= after { return }
         found.insert(
             Found(
                 micrometers: distance.micrometers, slot: slot,
                 beyond: bounds.key(beyond: distance.meters)))
-    }
-
-    // MARK: Rings
-
-    /// Looks for the points as far away as the cursor among the slots.
-    private mutating func enterRing() {
-        ring = RingScan(after!, index, measure, bounds)
-        tied = nil
-        (open, found) = (BinaryHeap(minimumCapacity: 256), BinaryHeap(minimumCapacity: 16))
-        (required, runs, known) = ([], [], [])
-    }
-
-    /// Goes on behind the ring.
-    private mutating func leaveRing() {
-        ring = nil
-        after = MeasuredPoint(distance: after!.distance, slot: .max)
-        nearer = bounds.key(within: after!.distance.meters)
-        openRoots()
     }
 
     private mutating func openDelta(_ candidate: Open, _ selection: Selection?) {
@@ -243,7 +166,7 @@ public struct NearestWalk: DistanceWalk {
         while wanted != 0 {
             let number = first + wanted.trailingZeroBitCount
             wanted &= wanted - 1
-            insert(
+            open.insert(
                 Open(
                     bound: bounds.key(of: index.delta[number]), number: UInt32(number),
                     level: Open.deltaPoint, tier: 0))
@@ -268,7 +191,7 @@ public struct NearestWalk: DistanceWalk {
         while rest != 0 {
             let lane = rest.trailingZeroBitCount
             rest &= rest - 1
-            insert(
+            open.insert(
                 Open(
                     bound: keys[lane], number: UInt32(number << 4 | lane), level: Open.point,
                     tier: candidate.tier))
@@ -327,7 +250,7 @@ public struct NearestWalk: DistanceWalk {
             let lane = rest.trailingZeroBitCount
             rest &= rest - 1
             if level == 0 { tree.fetchChords(ofLeaf: number << 4 | lane) }
-            insert(
+            open.insert(
                 Open(
                     bound: keys.nearest[lane], number: UInt32(number << 4 | lane),
                     level: candidate.level - 1, tier: candidate.tier))

@@ -42,10 +42,6 @@ struct WalkBounds: Sendable {
 
     // MARK: Keys of places
 
-    func key(of point: Coordinate) -> Float {
-        FloatVector(Sphere.unitVector(point)).squaredChord(to: center)
-    }
-
     @inline(__always)
     func key(of entry: Entry) -> Float { entry.vector.squaredChord(to: center) }
 
