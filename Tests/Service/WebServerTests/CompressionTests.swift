@@ -66,7 +66,7 @@ import WebExchange
             try await Web.fill(service, 3_000)
             for path in [
                 "/ogc/collections/shops/items?limit=500", "/ogc/collections/shops/items?limit=3000",
-                "/tiles/shops/0/0/0.mvt", "/map/map.css", "/map/countries.json", "/ogc/api",
+                "/map/map.css", "/map/countries.json", "/ogc/api",
             ] {
                 let plain = try await Web.get(service.webPort, path)
                 #expect(plain.field("content-encoding") == nil && plain.status == 200, "\(path)")
