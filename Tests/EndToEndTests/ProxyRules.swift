@@ -159,7 +159,9 @@ import WebServer
                 ("X-Forwarded-For: 192.0.2.5\r\n", "127.0.0.9", "200"),
                 ("X-Forwarded-For: 192.0.2.6\r\n", "127.0.0.9", "429"),
             ] {
-                let status = try Self.status(fields, from: host, service.webPort)
+                let status = try await onBlockingThreads {
+                    try Self.status(fields, from: host, service.webPort)
+                }
                 #expect(status == expected, "\(fields)")
             }
         }
