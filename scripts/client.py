@@ -206,7 +206,14 @@ package.dependencies.removeAll {{
         (folder / name).write_text(text)
 
 
-def files_read(build, targets):
+def is_stale(note, folder):
+    """Whether a compiler noted this of a Swift file that is gone since. What it notes of a module has its name, or
+    a small letter."""
+    stem = note.name.partition(".")[0]
+    return stem[0].isupper() and stem != folder.name and not any(folder.rglob(f"{stem}.swift"))
+
+
+def files_read(manifest, build, targets):
     """Every file that compilers have read for these targets and for those that they import, as they noted it."""
     files, seen, waiting = set(), set(), list(targets)
     while waiting:
@@ -215,6 +222,8 @@ def files_read(build, targets):
             continue
         seen.add(target)
         for file in (build / f"{target}.build").rglob("*.d"):
+            if target in manifest.targets and is_stale(file, manifest.folder(target)):
+                continue
             for line in file.read_text().replace("\\\n", " ").splitlines():
                 files.update(re.findall(r"(?:\\.|\S)+", line.partition(": ")[2]))
         # A module of Swift is in its file, one of C in its folder.
@@ -243,7 +252,7 @@ def build_faults(manifest, build):
     build = build.resolve()
     resources = json.loads(output("swift", "-print-target-info"))["paths"]["runtimeResourcePath"]
     toolchain = str(pathlib.Path(resources).resolve().parents[1]) + "/"
-    files = files_read(build, manifest.closure + [EXAMPLE])
+    files = files_read(manifest, build, manifest.closure + [EXAMPLE])
     if not any(path.endswith("/NIOCore.swiftmodule") for path in files):
         raise SystemExit(f"geobucket: {build} does not hold a build of the client; run swift build --build-tests")
     foreign = sorted(path for path in files if not path.startswith((os.getcwd() + "/", toolchain)))
