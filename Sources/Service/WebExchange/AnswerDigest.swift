@@ -16,8 +16,12 @@ public func digest(of texts: [String]) -> String {
 
 extension WebAnswer {
     /// The answer with a tag by which clients may keep it; without its body if the client has it.
-    public func marked(_ tag: String, for request: WebRequest) -> WebAnswer {
-        let headers: HTTPFields = [.eTag: "\"\(tag)\"", .cacheControl: "no-cache, private"]
+    ///
+    /// - Parameter caching: its `Cache-Control`; clients ask each time whether it is still the same.
+    public func marked(
+        _ tag: String, for request: WebRequest, caching: String = "no-cache, private"
+    ) -> WebAnswer {
+        let headers: HTTPFields = [.eTag: "\"\(tag)\"", .cacheControl: caching]
         if request.knows(tag: tag) { return WebAnswer(.notModified, headers: headers) }
         var answer = self
         for field in headers { answer.headers.append(field) }

@@ -55,13 +55,10 @@ struct PageSite: Sendable {
     private func answer(
         _ name: String, _ file: PageFile, _ request: WebRequest
     ) -> WebAnswer {
-        let headers: HTTPFields = [.cacheControl: "no-cache", .eTag: "\"\(file.tag)\""]
-        if request.knows(tag: file.tag) { return WebAnswer(.notModified, headers: headers) }
         var answer = WebAnswer(Self.type(of: name), file.bytes)
         answer.isShared = true
         answer.gzip = { file.gzip }
-        for field in headers { answer.headers.append(field) }
-        return answer
+        return answer.marked(file.tag, for: request, caching: "no-cache")
     }
 
     private static func type(of name: String) -> String {

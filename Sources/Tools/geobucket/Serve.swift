@@ -115,6 +115,25 @@ struct Serve: AsyncParsableCommand {
             everybody: try accessFlags.everybody(settings),
             proxies: try accessFlags.proxies(settings),
             neighbourhood: try clusterFlags.neighbourhood(settings), clock: clock)
+        try prepareProcess(settings, limits, logger)
+        let store = try store(settings)
+        let backups = try backupFlags.plan(settings, store: storeName(settings))
+        let gateway = try settings.address("http", flag: http).map { ($0, Gateway()) }
+        func run() async throws {
+            try await serve(store, backups, in: frame, gateway?.1)
+        }
+        if let (address, gateway) = gateway {
+            try await gateway.serving(at: address, limits, logger, run)
+        } else {
+            try await run()
+        }
+        logger.info("stopped")
+    }
+
+    /// Sets priorities, and checks what the system permits the process.
+    private func prepareProcess(
+        _ settings: Settings, _ limits: Limits, _ logger: Logger
+    ) throws {
         Niceness.prefer(try preference(settings)) { reason in
             logger.warning(
                 "threads cannot have their priorities: background work slows requests, and --prefer does nothing",
@@ -125,34 +144,30 @@ struct Serve: AsyncParsableCommand {
             threads: limits.connectionThreads + limits.readThreads + Self.otherThreads)
         AddressSpace.warnOfLimit(logger)
         HashSeed.warnIfKnown(logger)
-        let store = try store(settings)
-        let backups = try backupFlags.plan(settings, store: storeName(settings))
-        let gateway = try settings.address("http", flag: http).map { ($0, Gateway()) }
-        func run() async throws {
-            let backend = try await blocking("open") {
-                try store.open(limits, frame.clock, logger)
-            }
-            let scheduled = schedule(backups, of: backend, clock, logger)
-            do {
-                try await serve(backend, in: frame, gateway?.1)
-            } catch {
-                await blocking("backups' end") { scheduled?.stop() }
-                try? await blocking("close") { try backend.close() }
-                throw error
-            }
+    }
+
+    /// Opens the store, serves it, and closes it.
+    private func serve(
+        _ store: ServedStore, _ backups: BackupPlan?, in frame: Frame, _ gateway: Gateway?
+    ) async throws {
+        let logger = frame.reloading.logger
+        let backend = try await blocking("open") {
+            try store.open(frame.limits, frame.clock, logger)
+        }
+        let scheduled = schedule(backups, of: backend, frame.clock, logger)
+        do {
+            try await serve(backend, in: frame, gateway)
+        } catch {
             await blocking("backups' end") { scheduled?.stop() }
-            do {
-                try await blocking("close") { try backend.close() }
-            } catch {
-                throw CommandFailure("the store did not close: \(error)")
-            }
+            try? await blocking("close") { try backend.close() }
+            throw error
         }
-        if let (address, gateway) = gateway {
-            try await gateway.serving(at: address, limits, logger, run)
-        } else {
-            try await run()
+        await blocking("backups' end") { scheduled?.stop() }
+        do {
+            try await blocking("close") { try backend.close() }
+        } catch {
+            throw CommandFailure("the store did not close: \(error)")
         }
-        logger.info("stopped")
     }
 
     private func logger(_ settings: Settings) throws -> Logger {

@@ -66,7 +66,8 @@ import WebExchange
             try await Web.fill(service, 3_000)
             for path in [
                 "/ogc/collections/shops/items?limit=500", "/ogc/collections/shops/items?limit=3000",
-                "/map/map.css", "/map/countries.json", "/ogc/api",
+                "/tiles/shops/0/0/0.mvt?filter=n%20%3C%20400", "/map/map.css",
+                "/map/countries.json", "/ogc/api",
             ] {
                 let plain = try await Web.get(service.webPort, path)
                 #expect(plain.field("content-encoding") == nil && plain.status == 200, "\(path)")
