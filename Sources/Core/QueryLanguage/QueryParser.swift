@@ -67,7 +67,7 @@ public struct QueryParser {
                 .queryNotSupported, "aggregations cannot be watched",
                 at: "bucketQuery.aggregations")
         }
-        query.limit = try pageLimit(&params)
+        query.limit = try wantedObjects(&params)
         return (query, parser.centers)
     }
 
@@ -192,6 +192,14 @@ public struct QueryParser {
     }
 
     private func pageLimit(_ params: inout MemberReader) throws(ServiceFailure) -> Int? {
+        guard let wanted = try wantedObjects(&params), wanted <= limits.pageObjects else {
+            return nil
+        }
+        return wanted
+    }
+
+    /// `bestEffortLimit`; nil if it is absent or 0, and `Int.max` if it is no `Int`.
+    private func wantedObjects(_ params: inout MemberReader) throws(ServiceFailure) -> Int? {
         guard let view = params.optional("bestEffortLimit") else { return nil }
         let expected = "expected a whole number of objects, 0 or more"
         var number = view.number
@@ -205,8 +213,7 @@ public struct QueryParser {
         guard let number, number.isWhole, number >= .integer(0) else {
             throw params.failure("bestEffortLimit", expected)
         }
-        if number == .integer(0) || number > .integer(Int64(limits.pageObjects)) { return nil }
-        return number.exactInt
+        return number == .integer(0) ? nil : number.exactInt ?? .max
     }
 
     /// Reads `fields`; nil means the whole object. `_id` is left out, as it always comes back.
