@@ -210,7 +210,8 @@ let package = Package(
         .target(
             name: "KiiREST",
             dependencies: [
-                "Digests", "JSONText", "Objects", "Operations", "Runtime", "WebExchange", "Wire",
+                "BackendContract", "Digests", "JSONText", "Objects", "Operations", "QueryLanguage",
+                "Runtime", "WebExchange", "Wire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         .target(name: "CWebFiles"),
@@ -218,7 +219,8 @@ let package = Package(
             name: "WebServer",
             dependencies: [
                 "CWebFiles", "CZlib", "Digests", "HTTPGateway", "JSONText", "KiiREST", "Listeners",
-                "Objects", "Operations", "QueryServer", "Runtime", "WebExchange", "WireProtocol",
+                "LiveQueries", "Objects", "Operations", "QueryLanguage", "QueryServer", "Runtime",
+                "WebExchange", "WireProtocol",
                 .target(name: "FeaturesAPI", condition: .when(traits: ["GIS"])),
                 .target(name: "VectorTiles", condition: .when(traits: ["GIS"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -291,7 +293,7 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "Archives", "JSONText", "Objects", "QueryLanguage", "BackendContract",
+                "Archives", "Geodesy", "JSONText", "Objects", "QueryLanguage", "BackendContract",
                 "FeaturesAPI", "InMemoryEngine", "Interchange", "LiveQueries", "Operations",
                 "Runtime", "VectorTiles", "WebExchange", "WireProtocol",
             ]),
@@ -363,8 +365,9 @@ let package = Package(
         .testTarget(
             name: "QueryServerTests",
             dependencies: [
-                "JSONText", "Objects", "BackendContract", "Listeners", "Operations", "QueryServer",
-                "KiiREST", "WireProtocol", "GeoBucketClient", "TestSupport", "WebServer",
+                "JSONText", "Objects", "BackendContract", "Listeners", "LiveQueries", "Operations",
+                "QueryLanguage", "QueryServer", "KiiREST", "WireProtocol", "GeoBucketClient",
+                "TestSupport", "WebServer",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -71,6 +71,21 @@ public struct GridWindow: Sendable, Equatable {
     /// Whether the window has every cell of its level.
     public var isWorld: Bool { self == GridWindow(level: level) }
 
+    /// A box that meets the cells of the window and no others: between the middles of its outermost
+    /// ones, or the whole world's width.
+    public var box: GeoBox {
+        func middle(_ column: UInt32, _ row: UInt32) -> Coordinate {
+            let side = Double(UInt64(1) << UInt64(WorldGrid.finestLevel - level))
+            return WorldGrid.place(x: (Double(column) + 0.5) * side, y: (Double(row) + 0.5) * side)
+        }
+        let northWest = middle(columns.lowerBound, rows.lowerBound)
+        let southEast = middle((columnsBeyond ?? columns).upperBound, rows.upperBound)
+        let isRound = columns == Self.all(level)
+        return GeoBox(
+            south: southEast.latitude, west: isRound ? -180 : northWest.longitude,
+            north: northWest.latitude, east: isRound ? 180 : southEast.longitude)
+    }
+
     /// A box that has every place of the window, and perhaps some beside it.
     public var enclosingBox: GeoBox {
         let cells = Double(UInt64(1) << UInt64(level))

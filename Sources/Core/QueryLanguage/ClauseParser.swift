@@ -7,9 +7,13 @@ struct ClauseParser {
     private var nodes = 0
     private var geo: GeoClauseParser
 
-    /// - Parameter followsObjects: whether a circle's centre may be an object.
-    init(limits: Limits, followsObjects: Bool = false) {
-        self.limits = limits
+    private let takesEmptyAnd: Bool
+
+    /// - Parameters:
+    ///   - followsObjects: whether a circle's centre may be an object.
+    ///   - takesEmptyAnd: whether an `and` of no clauses is `all`.
+    init(limits: Limits, followsObjects: Bool = false, takesEmptyAnd: Bool = false) {
+        (self.limits, self.takesEmptyAnd) = (limits, takesEmptyAnd)
         geo = GeoClauseParser(limits: limits, followsObjects: followsObjects)
     }
 
@@ -24,14 +28,8 @@ struct ClauseParser {
         _ view: JSONView, depth: Int
     ) throws(ServiceFailure) -> Clause {
         nodes += 1
-        guard nodes <= limits.clauses else {
-            throw ServiceFailure(
-                .invalidInputData, "more than \(limits.clauses) clauses in one query")
-        }
-        guard depth <= limits.clauseDepth else {
-            throw ServiceFailure(
-                .invalidInputData, "clauses nested deeper than \(limits.clauseDepth) levels")
-        }
+        guard nodes <= limits.clauses else { throw .tooManyClauses(limits) }
+        guard depth <= limits.clauseDepth else { throw .clausesTooDeep(limits) }
         guard view.kind == .object else {
             throw ServiceFailure(
                 .invalidInputData, "expected a clause: an object with a \"type\"")
@@ -55,7 +53,9 @@ struct ClauseParser {
         case "in": return try membership(&members)
         case "hasField": return try hasField(&members)
         case "contains": return .contains(try field(&members), try literal(&members, "value"))
-        case "and": return .and(try clauses(&members, depth))
+        case "and":
+            let clauses = try clauses(&members, depth, canBeNone: takesEmptyAnd)
+            return clauses.isEmpty ? .all : .and(clauses)
         case "or": return .or(try clauses(&members, depth))
         case "not":
             let inner = try members.required("clause", "a clause")
@@ -76,10 +76,10 @@ struct ClauseParser {
     }
 
     private mutating func clauses(
-        _ members: inout MemberReader, _ depth: Int
+        _ members: inout MemberReader, _ depth: Int, canBeNone: Bool = false
     ) throws(ServiceFailure) -> [Clause] {
         let array = try members.array("clauses", "an array of clauses")
-        guard array.count > 0 else {
+        guard array.count > 0 || canBeNone else {
             throw members.failure("clauses", "expected at least one clause inside")
         }
         var result: [Clause] = []
@@ -93,13 +93,9 @@ struct ClauseParser {
     }
 
     private func field(_ members: inout MemberReader) throws(ServiceFailure) -> FieldPath {
-        let utf8 = try members.utf8("field")
-        guard !utf8.starts(with: "_calculated.".utf8), !utf8.elementsEqual("_calculated".utf8)
-        else {
-            throw members.failure(
-                "field", "_calculated may stand in \"orderBy\" only, not in a clause")
-        }
-        return FieldPath(utf8: utf8)
+        let path = FieldPath(utf8: try members.utf8("field"))
+        if path.isCalculated { throw ServiceFailure.calculatedInClause.inside("field") }
+        return path
     }
 
     private func literal(

@@ -5,9 +5,14 @@ import PlainJSON
 /// its path.
 public struct QueryParser {
     let limits: Limits
+    private let takesEmptyAnd: Bool
 
     /// A parser that refuses queries beyond these limits.
-    public init(limits: Limits) { self.limits = limits }
+    ///
+    /// - Parameter takesEmptyAnd: whether an `and` of no clauses is `all`, as Kii's clients write it.
+    public init(limits: Limits, takesEmptyAnd: Bool = false) {
+        (self.limits, self.takesEmptyAnd) = (limits, takesEmptyAnd)
+    }
 
     /// Reads `bucketQuery`, `bestEffortLimit`, `paginationKey` and `fields`.
     public func query(from params: inout MemberReader) throws(ServiceFailure) -> Query {
@@ -27,10 +32,11 @@ public struct QueryParser {
     /// absent, it selects everything.
     public func clause(from params: inout MemberReader) throws(ServiceFailure) -> Clause {
         guard let view = params.optional("bucketQuery") else { return .all }
-        return try ServiceFailure.inside("bucketQuery", try clauseAlone(view))
+        return try ServiceFailure.inside("bucketQuery", try clause(of: view))
     }
 
-    private func clauseAlone(_ view: JSONView) throws(ServiceFailure) -> Clause {
+    /// Reads only the clause of a query.
+    public func clause(of view: JSONView) throws(ServiceFailure) -> Clause {
         var members = try MemberReader(view)
         for ignored in ["orderBy", "descending", "aggregations"] as [StaticString] {
             _ = members.optional(ignored)
@@ -57,17 +63,25 @@ public struct QueryParser {
     public func watchedQuery(
         from params: inout MemberReader
     ) throws(ServiceFailure) -> (query: Query, centers: [MovingCenter]) {
-        var parser = ClauseParser(limits: limits, followsObjects: true)
-        var query = Query()
+        var (query, centers) = (Query(), [MovingCenter]())
         if let view = params.optional("bucketQuery") {
-            query = try ServiceFailure.inside("bucketQuery", try bucketQuery(view, by: &parser))
-        }
-        guard query.aggregations.isEmpty else {
-            throw ServiceFailure(
-                .queryNotSupported, "aggregations cannot be watched",
-                at: "bucketQuery.aggregations")
+            (query, centers) = try ServiceFailure.inside(
+                "bucketQuery", try watchedQuery(view))
         }
         query.limit = try wantedObjects(&params)
+        return (query, centers)
+    }
+
+    /// Reads the query of a watch.
+    public func watchedQuery(
+        _ view: JSONView
+    ) throws(ServiceFailure) -> (query: Query, centers: [MovingCenter]) {
+        var parser = ClauseParser(limits: limits, followsObjects: true)
+        let query = try bucketQuery(view, by: &parser)
+        guard query.aggregations.isEmpty else {
+            throw ServiceFailure(
+                .queryNotSupported, "aggregations cannot be watched", at: "aggregations")
+        }
         return (query, parser.centers)
     }
 
@@ -83,7 +97,7 @@ public struct QueryParser {
     }
 
     private func bucketQuery(_ view: JSONView) throws(ServiceFailure) -> Query {
-        var parser = ClauseParser(limits: limits)
+        var parser = ClauseParser(limits: limits, takesEmptyAnd: takesEmptyAnd)
         return try bucketQuery(view, by: &parser)
     }
 

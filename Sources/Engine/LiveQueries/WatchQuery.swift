@@ -14,13 +14,29 @@ public struct WatchQuery: Sendable, Hashable {
 
     /// Reads `bucketQuery` and `bestEffortLimit`, and refuses them as `bucket.query` does.
     public init(from members: inout MemberReader, limits: Limits) throws(ServiceFailure) {
-        (query, centers) = try QueryParser(limits: limits).watchedQuery(from: &members)
-        if let limit = query.limit, limit > Self.rankedObjects {
-            throw members.failure(
-                "bestEffortLimit",
-                "a watch has a limit of at most \(Self.rankedObjects), or none")
+        let (query, centers) = try QueryParser(limits: limits).watchedQuery(from: &members)
+        try self.init(query, centers, limit: query.limit)
+    }
+
+    /// A query and the circles in it that follow an object.
+    ///
+    /// - Parameter limit: nil for a watch that is no ranking.
+    /// - Throws: for a limit that no ranking has.
+    public init(
+        _ query: Query, _ centers: [MovingCenter], limit: Int?
+    ) throws(ServiceFailure) {
+        (self.query, self.centers) = (query, centers)
+        self.query.limit = limit
+        if let limit, limit > Self.rankedObjects {
+            throw ServiceFailure(
+                .invalidInputData,
+                "a watch has a limit of at most \(Self.rankedObjects), or none",
+                at: "bestEffortLimit")
         }
     }
+
+    /// What objects have to satisfy.
+    public var clause: Clause { query.clause }
 
     /// The path of the member that names a bucket as that of a centre; nil if no centre is in it.
     public func path(of bucket: BucketName) -> String? {

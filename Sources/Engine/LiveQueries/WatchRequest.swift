@@ -42,6 +42,11 @@ public struct WatchRequest: Sendable {
         try check()
     }
 
+    /// A watch of objects, or of a ranking.
+    public init(bucket: BucketName, query: WatchQuery, fields: [[UInt8]]?, resume: String?) {
+        (self.bucket, self.query, self.fields, self.resume) = (bucket, query, fields, resume)
+    }
+
     /// Every bucket that the watch reads, the one that is watched first.
     public var buckets: [BucketName] {
         let others = Set(query.centers.map(\.bucket) + [pairs?.bucket].compactMap(\.self))

@@ -1,5 +1,6 @@
 import JSONText
 import Objects
+import Operations
 import QueryLanguage
 import WebExchange
 
@@ -129,7 +130,7 @@ private struct ValueSchema {
     }
 }
 
-extension CollectionShape.Field {
+extension SurveyedField {
     fileprivate var schema: ValueSchema { ValueSchema(Set(types), isWide: isWide) }
 }
 

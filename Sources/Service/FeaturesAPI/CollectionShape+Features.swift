@@ -1,4 +1,5 @@
 import Objects
+import Operations
 import QueryLanguage
 import WebExchange
 
@@ -12,7 +13,7 @@ extension CollectionShape {
     }
 
     /// The fields of objects themselves, of which every feature has all; not the geometry.
-    var firstLevel: [Field] {
+    var firstLevel: [SurveyedField] {
         let objects = ObjectPaths(fields.lazy.filter { $0.types.contains(.object) }.map(\.path))
         let geometry = geoField.text
         return fields.filter { $0.path != geometry && !objects.contain($0.path) }
@@ -35,7 +36,7 @@ extension CollectionShape {
     }
 
     /// The fields with values that can be compared, without that of the geometry.
-    var queryableFields: [Field] {
+    var queryableFields: [SurveyedField] {
         let geometry = geoField.text
         return fields.filter {
             $0.path != geometry

@@ -1,6 +1,7 @@
 import Geodesy
 import JSONText
 import Objects
+import Operations
 import QueryLanguage
 import WebExchange
 import Wire
@@ -44,18 +45,18 @@ extension FeatureExchange {
             throw .invalid("it is no key of a page of these collections", at: "key")
         }
         for scope in scopes[first...] {
-            var key = scope == last?.bucket.scope ? last?.bucket.precedingKey : nil
+            var behind = scope == last?.bucket.scope ? last?.bucket.preceding : nil
             repeat {
-                let page = try await site.operations.buckets(
-                    of: scope, after: key, for: caller)
+                let page = try await site.operations.ask(
+                    .buckets(of: scope, after: behind), from: caller)
                 for bucket in page.buckets {
                     for collection in bucket.collections(after: last) {
                         if names.count == limit { return (names, false) }
                         names.append(collection)
                     }
                 }
-                key = page.next
-            } while key != nil
+                behind = page.next
+            } while behind != nil
         }
         return (names, true)
     }

@@ -1,10 +1,10 @@
 import Geodesy
 import JSONText
 import Objects
+import Operations
 import QueryLanguage
 import Synchronization
 import WebExchange
-import Wire
 
 /// The extents of collections at the last state at which somebody asked for them.
 final class ExtentCache: Sendable {
@@ -79,34 +79,12 @@ extension FeatureExchange {
         of bucket: BucketName, _ field: FieldPath, level: Int, in outer: GridWindow?,
         unless state: String? = nil
     ) async throws(WebFailure) -> ClusterAnswer {
-        var writer = JSONWriter()
-        writer.raw("{\"bucket\":")
-        writer.string(bucket.text)
-        writer.key("field")
-        writer.string(field.utf8)
-        writer.key("zoom")
-        writer.integer(max(0, level - 8))
-        writer.key("bits")
-        writer.integer(min(level, 8))
-        if let outer {
-            let box = outer.enclosingBox
-            writer.key("box")
-            writer.raw("{\"sw\":")
-            writer.point(latitude: box.south, longitude: box.west)
-            writer.key("ne")
-            writer.point(latitude: box.north, longitude: box.east)
-            writer.raw("}")
-        }
-        if let state {
-            writer.key("ifState")
-            writer.string(state)
-        }
-        writer.raw(",\"fields\":[]}")
-        do throws(RPCFailure) {
-            return try await site.operations.clusters(writer.bytes, from: caller)
-        } catch {
-            throw WebFailure(error)
-        }
+        let query = ClusterQuery(
+            field: field,
+            window: outer.map { GridWindow(level: level, meeting: $0.enclosingBox) }
+                ?? GridWindow(level: level),
+            fields: [], knownState: state)
+        return try await site.operations.ask(.clusters(query, in: bucket), from: caller)
     }
 
     /// The rows and columns between the outermost cells of an answer; nil if it has none.

@@ -1,9 +1,9 @@
 import HTTPTypes
 import JSONText
 import Objects
+import Operations
 import QueryLanguage
 import WebExchange
-import Wire
 
 /// The features of a collection, and each by itself.
 extension FeatureExchange {
@@ -59,21 +59,14 @@ extension FeatureExchange {
         } catch {
             throw Self.noSuchFeature
         }
-        let object = try await site.operations.ask(.get, from: caller) { writer in
-            writer.raw("{")
-            writer.key("bucket")
-            writer.string(name.bucket.text)
-            writer.key("id")
-            writer.string(id.text)
-            writer.raw("}")
-        }
+        let object = try await site.operations.ask(.get(id, in: name.bucket), from: caller)
         let links = JSONValue.array([
             .link("self", featureTypes.own, "This feature", ownAddress()),
             .link(
                 "alternate", featureTypes.other, "This feature as another type", ownAddress()),
             .link("collection", MediaType.json, "The collection", address(of: name)),
         ])
-        let feature = try site.operations.reading(object) { view -> [UInt8]? in
+        let feature = try site.operations.reading(own: object) { view -> [UInt8]? in
             let value = shape.geoField.value(in: view)
             guard let value, !GeoPoint.coordinates(of: value).isEmpty else { return nil }
             var writer = JSONWriter(reserving: object.count + 1_000)
@@ -117,35 +110,28 @@ struct FeaturePages: Sendable {
     static let head: StaticString = "{\"type\":\"FeatureCollection\",\"features\":["
 
     func page(after key: String?, atMost limit: Int) async throws(WebFailure) -> Page {
-        let answer = try await ask(.query) { writer in
-            writer.key("bestEffortLimit")
-            writer.integer(min(limit, exchange.site.operations.limits.pageObjects))
-            if let key {
-                writer.key("paginationKey")
-                writer.string(key)
-            }
-        }
-        return try exchange.site.operations.reading(answer) { view in
-            var writer = JSONWriter(reserving: answer.count + answer.count / 2)
+        let page = Query(
+            clause: query.clause,
+            limit: min(limit, exchange.site.operations.limits.pageObjects), paginationKey: key)
+        let found = try await ask(.find(page, in: name.bucket))
+        return try exchange.site.operations.reading(own: found.objects) { objects in
+            var writer = JSONWriter(reserving: found.objects.count + found.objects.count / 2)
             var features = shape.featureWriter
             var count = 0
-            if let results = view["results"] {
-                for object in results.elements {
-                    writer.raw(count == 0 ? "\n" : ",\n")
-                    features.write(unclosed: object, to: &writer)
-                    writer.raw("}")
-                    count += 1
-                }
+            for object in objects.elements {
+                writer.raw(count == 0 ? "\n" : ",\n")
+                features.write(unclosed: object, to: &writer)
+                writer.raw("}")
+                count += 1
             }
             return Page(
-                features: writer.bytes, count: count, nextKey: view["nextPaginationKey"]?.string)
+                features: writer.bytes, count: count, nextKey: found.nextPaginationKey)
         }
     }
 
     /// How many features match.
     func matched() async throws(WebFailure) -> Int {
-        let answer = try await ask(.count) { _ in }
-        return try exchange.site.operations.reading(answer) { $0["count"]?.number?.exactInt ?? 0 }
+        try await ask(.count(query.clause, in: name.bucket))
     }
 
     /// Writes an answer that begins with a page, and holds one page at a time.
@@ -199,23 +185,11 @@ struct FeaturePages: Sendable {
         return links
     }
 
-    private func ask(
-        _ method: MethodName, _ more: (inout JSONWriter) -> Void
-    ) async throws(WebFailure) -> [UInt8] {
+    private func ask<Reply>(_ call: TypedCall<Reply>) async throws(WebFailure) -> Reply {
         do throws(WebFailure) {
-            return try await exchange.site.operations.ask(method, from: exchange.caller) { writer in
-                writer.raw("{")
-                writer.key("bucket")
-                writer.string(name.bucket.text)
-                writer.key("bucketQuery")
-                writer.raw("{\"clause\":")
-                query.clause.write(to: &writer)
-                writer.raw("}")
-                more(&writer)
-                writer.raw("}")
-            }
+            return try await exchange.site.operations.ask(call, from: exchange.caller)
         } catch {
-            // What is at fault in the request's own words.
+            // What is at fault by the names of the request's own parameters.
             var failure = error
             if let path = failure.path, exchange.request["filter"] != nil,
                 path.hasPrefix("bucketQuery")

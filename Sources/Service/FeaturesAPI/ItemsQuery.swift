@@ -42,7 +42,7 @@ package struct ItemsQuery: Sendable {
                 language == .expression
                     ? try WebRequest.expression(text) : try shape.clause(cql2: text, limits))
         }
-        clause = clauses.count == 1 ? clauses[0] : .and(clauses)
+        clause = try (clauses.count == 1 ? clauses[0] : .and(clauses)).checked(limits)
     }
 
     /// The parameters that are properties of the collection.

@@ -3,6 +3,7 @@ import Listeners
 import Logging
 import NIOCore
 import NIOHTTP1
+import Runtime
 
 /// The library's HTTP connection, counted in `HTTPConnections`, with the presence of its client,
 /// whose requests take turns.
@@ -35,7 +36,7 @@ struct CountedChannel: ServerChildChannel {
                 let option = ChannelOptions.socketOption(.so_sndbuf)
                 try channel.syncOptions?.setOption(option, value: SocketOptionValue(bytes))
             }
-            try pipeline.addHandler(client)
+            try pipeline.addHandler(ClientPresenceHandler(client))
             if let tls { try pipeline.addHandler(tls()) }
             let intake = RequestIntake(connection)
             try pipeline.addHandler(intake)

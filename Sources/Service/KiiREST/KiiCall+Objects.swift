@@ -1,6 +1,8 @@
+import BackendContract
 import HTTPTypes
 import JSONText
 import Objects
+import Operations
 import Runtime
 import WebExchange
 
@@ -11,13 +13,9 @@ extension KiiCall {
         guard method == .post else { throw unsupported([.post]) }
         let type = try KiiMediaType(request.headers[.contentType])
             .dataType(in: settings.app, atMost: dataTypeBytes)
-        let object = try body()
-        let result = try await call(.create, place, body: "object") { writer in
-            writer.key("object")
-            writer.raw(object)
-            write(type, to: &writer)
-        }
-        let made = try reading(result, ObjectMetadata.init)
+        let bucket = try bucket(place)
+        let object = PutObject(id: nil, document: try await document(), dataType: type)
+        let made = try await write(.put(bucket: bucket, object: object, condition: .none)).metadata
         var writer = JSONWriter()
         writer.raw("{\"objectID\":")
         writer.string(made.id.text)
@@ -32,11 +30,39 @@ extension KiiCall {
         return answer
     }
 
-    private func write(_ dataType: String?, to writer: inout JSONWriter) {
-        guard let dataType else { return }
-        writer.key("dataType")
-        writer.string(dataType)
+    /// The document that the body is.
+    private func document() async throws(KiiFailure) -> WrittenDocument {
+        try await inBody { () async throws(KiiFailure) in
+            try await body { view, limits throws(ServiceFailure) in
+                try WrittenDocument(view, at: Self.member, limits: limits)
+            }
+        }
     }
+
+    /// Writes one object.
+    private func write(_ write: Write) async throws(KiiFailure) -> WrittenObject {
+        let written = try await inBody { () async throws(KiiFailure) in
+            try await ask(.write(write))
+        }
+        guard let written else {
+            throw KiiFailure(.undefined, "the service's answer cannot be read")
+        }
+        return written
+    }
+
+    /// Runs `body`; the paths of its failures begin in the request's own body.
+    private func inBody<Value>(
+        _ body: () async throws(KiiFailure) -> Value
+    ) async throws(KiiFailure) -> Value {
+        do throws(KiiFailure) {
+            return try await body()
+        } catch {
+            throw error.inside(Self.member)
+        }
+    }
+
+    /// The member of the line protocol's params that the body is.
+    private static let member = "object"
 
     private static let creationType = "application/vnd.kii.ObjectCreationResponse+json"
 
@@ -52,8 +78,13 @@ extension KiiCall {
     }
 
     private func get(_ place: KiiPlace) async throws(KiiFailure) -> WebAnswer {
-        let text = try await call(.get, place)
-        let (metadata, body) = try reading(text) { view in
+        let (bucket, id) = try object(place)
+        return try answer(with: await ask(.get(id, in: bucket)))
+    }
+
+    /// The answer with a whole object, as the service has written it.
+    private func answer(with text: [UInt8]) throws(KiiFailure) -> WebAnswer {
+        let (metadata, body) = try reading(own: text) { view in
             ObjectMetadata(view).map { ($0, KiiText.object(view)) }
         }
         return answer(metadata, body)
@@ -70,18 +101,12 @@ extension KiiCall {
     private func put(_ place: KiiPlace) async throws(KiiFailure) -> WebAnswer {
         let type = try KiiMediaType(request.headers[.contentType])
             .dataType(in: settings.app, atMost: dataTypeBytes)
-        let object = try body()
-        let condition = try KiiCondition(request.headers)
-        let result = try await conditional(condition, place) { version throws(KiiFailure) in
-            try await call(.put, place, body: "object") { writer in
-                writer.key("object")
-                writer.raw(object)
-                write(type, to: &writer)
-                if condition == .absent { writer.raw(",\"ifAbsent\":true") }
-                version.write(to: &writer)
-            }
-        }
-        let stored = try reading(result, ObjectMetadata.init)
+        let (bucket, id) = try object(place)
+        let object = PutObject(id: id, document: try await document(), dataType: type)
+        let condition = try await condition(place)
+        let stored = try await write(
+            .put(bucket: bucket, object: object, condition: condition)
+        ).metadata
         let isNew = stored.version == 1
         var writer = JSONWriter()
         writer.byte(UInt8(ascii: "{"))
@@ -101,63 +126,53 @@ extension KiiCall {
 
     /// Merges at every level, and stores nulls.
     private func patch(_ place: KiiPlace) async throws(KiiFailure) -> WebAnswer {
-        let object = try body()
-        let condition = try KiiCondition(request.headers)
-        guard condition != .absent else {
+        let (bucket, id) = try object(place)
+        let patch = try await inBody { () async throws(KiiFailure) in
+            try await body { view, _ throws(ServiceFailure) in
+                try MergePatch.check(view, at: Self.member)
+                return Array(view.text)
+            }
+        }
+        let version: Int64?
+        switch try await condition(place) {
+        case .none: version = nil
+        case .version(let number): version = number
+        case .absent:
             throw KiiFailure(
                 .invalidInputData, "only an object that exists can be merged into",
                 at: "If-None-Match")
         }
-        let result = try await conditional(condition, place) { version throws(KiiFailure) in
-            try await call(.patch, place, body: "object") { writer in
-                writer.key("object")
-                writer.raw(object)
-                writer.raw(",\"storeNulls\":true,\"returnObject\":true")
-                version.write(to: &writer)
-            }
-        }
-        let (metadata, merged) = try reading(result) { view in
-            view["object"].flatMap { object in
-                ObjectMetadata(object).map { ($0, KiiText.object(object)) }
-            }
-        }
-        return answer(metadata, merged)
+        let merged = try await write(
+            .patch(
+                bucket: bucket, id: id, patch: patch, ifVersion: version, ifNewer: nil,
+                expiry: .unchanged, options: [.storesNulls, .returnsObject]))
+        return try answer(with: merged.object ?? [])
     }
 
     private func delete(_ place: KiiPlace) async throws(KiiFailure) -> WebAnswer {
-        _ = try await conditional(try KiiCondition(request.headers), place) {
-            version throws(KiiFailure) in
-            try await call(.delete, place) { version.write(to: &$0) }
-        }
+        let (bucket, id) = try object(place)
+        // Only an object that exists is deleted, whatever If-None-Match says.
+        var version: Int64?
+        if case .version(let number) = try await condition(place) { version = number }
+        _ = try await ask(.write(.delete(bucket: bucket, id: id, ifVersion: version)))
         return WebAnswer(.noContent)
     }
 
-    /// Carries out a write on condition.
-    private func conditional(
-        _ condition: KiiCondition, _ place: KiiPlace,
-        _ write: (_ version: ExpectedVersion) async throws(KiiFailure) -> [UInt8]
-    ) async throws(KiiFailure) -> [UInt8] {
-        switch condition {
-        case .none, .absent: return try await write(ExpectedVersion(number: nil))
-        case .version(let number): return try await write(ExpectedVersion(number: number))
+    /// The condition of a write.
+    private func condition(_ place: KiiPlace) async throws(KiiFailure) -> WriteCondition {
+        switch try KiiCondition(request.headers) {
+        case .none: return .none
+        case .absent: return .absent
+        case .version(let number): return .version(Int64(number))
         case .otherVersion:
             // No object has that version, so all that is open is whether there is one.
-            _ = try await call(.get, place)
+            let (bucket, id) = try object(place)
+            _ = try await ask(.get(id, in: bucket))
             throw KiiFailure(
                 .versionIsStale, "the object has another version than that of If-Match")
         }
     }
-}
 
-/// The version that a write is for; none if it is for any.
-private struct ExpectedVersion {
-    let number: Int?
-
-    func write(to writer: inout JSONWriter) {
-        guard let number else { return }
-        writer.key("ifVersion")
-        writer.integer(number)
-    }
 }
 
 /// The condition of a write: `If-Match`, bare or in quotes, and `If-None-Match: *`.

@@ -51,58 +51,70 @@ struct KiiCall: Sendable {
 
     // MARK: Calls
 
-    /// Calls a method of the line protocol.
-    ///
-    /// - Parameters:
-    ///   - body: the member of the params that the client's body is.
-    ///   - params: appends the members after the bucket.
-    func call(
-        _ method: MethodName, _ place: KiiPlace, body: String? = nil,
-        _ params: (inout JSONWriter) -> Void = { _ in }
-    ) async throws(KiiFailure) -> [UInt8] {
+    /// Carries out a call.
+    func ask<Reply>(_ call: TypedCall<Reply>) async throws(KiiFailure) -> Reply {
+        do throws(RPCFailure) {
+            return try await operations.reply(to: call, from: caller)
+        } catch {
+            throw KiiFailure(WebFailure(error))
+        }
+    }
+
+    /// The bucket that a path names.
+    func bucket(_ place: KiiPlace) throws(KiiFailure) -> BucketName {
         guard !place.bucket.contains("/") else {
             throw KiiFailure(.invalidBucket, "\(quoted(place.bucket)) is no name of a bucket")
         }
-        var writer = JSONWriter()
-        writer.raw("{\"bucket\":")
-        writer.string(place.bucketName)
-        if let object = place.object {
-            writer.key("id")
-            writer.string(object)
-        }
-        params(&writer)
-        writer.byte(UInt8(ascii: "}"))
-        do throws(RPCFailure) {
-            return try await operations.call(method, writer.bytes, from: caller)
+        do throws(ServiceFailure) {
+            return try BucketName(place.bucketName)
         } catch {
-            guard error.errorCode != KiiFailure.Code.unauthorized.rawValue else {
-                throw KiiFailure(
-                    .unauthorized, error.message(forLogin: "send Authorization: Bearer TOKEN"))
-            }
-            throw KiiFailure(error, inside: body)
+            throw KiiFailure(WebFailure(error))
         }
     }
 
-    /// What `body` makes of a JSON text of the service.
-    func reading<Value>(
-        _ text: [UInt8], _ body: (JSONView) -> Value?
-    ) throws(KiiFailure) -> Value {
-        if let value = try? JSONParser.reading(text, body) { return value }
-        throw KiiFailure(.undefined, "the service's answer cannot be read")
+    /// The bucket and the object that a path names.
+    func object(_ place: KiiPlace) throws(KiiFailure) -> (bucket: BucketName, id: ObjectID) {
+        let bucket = try bucket(place)
+        do throws(ServiceFailure) {
+            return (bucket, try ObjectID(place.object ?? "", at: "id"))
+        } catch {
+            throw KiiFailure(WebFailure(error))
+        }
     }
 
-    /// The request's body as JSON text.
+    /// What `read` makes of an object that the service has written.
+    func reading<Value>(
+        own text: [UInt8], _ read: (JSONView) -> Value?
+    ) throws(KiiFailure) -> Value {
+        let value: Value?
+        do throws(WebFailure) {
+            value = try operations.reading(own: text, read)
+        } catch {
+            throw KiiFailure(error)
+        }
+        guard let value else {
+            throw KiiFailure(.undefined, "the service's answer cannot be read")
+        }
+        return value
+    }
+
+    /// What `read` makes of the request's body.
     ///
-    /// - Throws: 415 for a body of another type, `INVALID_JSON`.
-    func body() throws(KiiFailure) -> [UInt8] {
+    /// - Throws: 415 for a body of another type, `INVALID_JSON`, what `read` throws.
+    func body<Value: Sendable>(
+        _ read: @escaping @Sendable (JSONView, Limits) throws(ServiceFailure) -> Value
+    ) async throws(KiiFailure) -> Value {
         _ = try KiiMediaType(request.headers[.contentType])
-        let parser = JSONParser()
-        defer { withExtendedLifetime(parser) {} }
+        let limits = operations.limits
+        let result: Result<Value, ServiceFailure>
         do throws(JSONSyntaxError) {
-            return Array(try parser.parse(request.body).text)
+            result = try await operations.reading(request.body, for: caller) { view in
+                Result { () throws(ServiceFailure) in try read(view, limits) }
+            }
         } catch {
             throw KiiFailure(.invalidJSON, "the body: \(error.message)")
         }
+        return try result.mapError { KiiFailure(WebFailure($0)) }.get()
     }
 
     // MARK: Users
@@ -116,7 +128,8 @@ struct KiiCall: Sendable {
                     + "which geobucket token makes")
         }
         guard let grant = caller.grant else {
-            throw KiiFailure(.unauthorized, "log in first: send Authorization: Bearer TOKEN")
+            throw KiiFailure(
+                .unauthorized, "log in first: \(KiiCredentials.loginAdvice)")
         }
         guard grant.principal == id else {
             throw KiiFailure(.userNotFound, "the service tells of no other user than \"me\"")

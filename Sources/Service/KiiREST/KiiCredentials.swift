@@ -26,10 +26,15 @@ struct KiiCredentials {
             throw KiiFailure(
                 .unauthorized, "send the application's id and key: X-Kii-AppID and X-Kii-AppKey")
         }
-        let caller = Caller(address: request.address, anonymous: settings.anonymous)
+        let caller = Caller(
+            address: request.address, anonymous: settings.anonymous,
+            loginAdvice: Self.loginAdvice)
         caller.shareLogin(of: bearer)
         return caller
     }
+
+    /// How a client of Kii's logs in.
+    static let loginAdvice = "send Authorization: Bearer TOKEN"
 
     /// The application's key in a request, if it is there and right.
     private func key(

@@ -81,17 +81,16 @@ struct KiiFailure: Error, Sendable {
         headers = failure.headers
     }
 
-    /// A failed request of the protocol.
-    ///
-    /// - Parameter member: the member of the params that the client's body is; paths begin inside.
-    init(_ failure: RPCFailure, inside member: String? = nil) {
-        self.init(WebFailure(failure))
-        guard let member, let path else { return }
+    /// The same failure; its path begins inside a member.
+    func inside(_ member: String) -> KiiFailure {
+        guard let path else { return self }
+        var failure = self
         if path == member {
-            self.path = ""
+            failure.path = ""
         } else if path.hasPrefix(member + ".") {
-            self.path = String(path.dropFirst(member.utf8.count + 1))
+            failure.path = String(path.dropFirst(member.utf8.count + 1))
         }
+        return failure
     }
 
     private static func code(of failure: WebFailure) -> Code {

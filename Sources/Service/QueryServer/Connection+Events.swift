@@ -1,4 +1,5 @@
 import Objects
+import Operations
 
 extension Connection {
     /// An event of a connection.
@@ -31,7 +32,7 @@ extension Connection {
         /// The server stops: accept no more input.
         case drained
         /// The periodic check.
-        case looked(Look)
+        case checked(Check)
         /// This connection uses the most memory, and all together use too much.
         case evict
         /// All output has been sent, the final message included.
@@ -40,7 +41,7 @@ extension Connection {
     }
 
     /// What the periodic check observes.
-    struct Look {
+    struct Check {
         /// Nanoseconds of the monotonic clock.
         let now: Int64
         /// Bytes of answers that the client's side has not taken yet.
@@ -54,11 +55,11 @@ extension Connection {
     /// What a connection wants done.
     enum Action {
         /// Parse the next text and pass the result to `found` at once.
-        case look
+        case parse
         /// Parse a text on a worker thread.
-        indirect case examine(LongText)
+        indirect case parseOnWorker(LongText)
         /// Carry out a request, or report that it has failed; then `answer`.
-        case run(Request)
+        case run(ServiceRequest)
         /// Append an answer to the output.
         case answer(FinishedAnswer)
         /// Append the next notification to the output; if there was one, `notified` follows.
@@ -88,7 +89,7 @@ extension Connection {
         }
 
         /// Whether the action only parses, which precedes the work itself.
-        var isLook: Bool { if case .look = self { true } else { false } }
+        var isParsing: Bool { if case .parse = self { true } else { false } }
     }
 
     /// The last line before the end.
@@ -110,13 +111,15 @@ enum FinishedAnswer: Sendable {
     case write(FinishedWrite)
     /// A read that waited may begin, or may not for a reason; its answer is still to come. `bytes`:
     /// how many had been received when the backend was asked.
-    indirect case mayRead(Request, ServiceFailure?, begin: Int64, bytes: Int)
-    /// A request that was to be passed on, whose bucket has come to this node meanwhile.
-    indirect case arrived(Request, begin: Int64)
+    indirect case mayRead(ServiceRequest, ServiceFailure?, begin: Int64, bytes: Int)
+    /// A request that was to be forwarded, whose bucket has come to this node meanwhile.
+    indirect case arrived(ServiceRequest, begin: Int64)
     /// A read's answer without the punctuation of its line.
     indirect case read(id: String?, answer: [UInt8])
     /// What a read has waited for has come: it is among the notifications that have been fetched.
-    indirect case told(ReadyRead)
+    indirect case waitedFor(ReadyRead)
     /// A notification of a watch waits.
     case notified
+    /// Of a request that another node has forwarded.
+    indirect case forOtherNode(NodeRequest, NodeRequest.Finished)
 }

@@ -1,6 +1,7 @@
 import DequeModule
 import JSONText
 import Objects
+import Operations
 
 /// One connection as a state machine: events in, actions out; no sockets, no threads, no clock.
 ///
@@ -42,7 +43,7 @@ struct Connection {
     /// Whether they have waited long enough.
     private var isOverdue = false
     /// An answer that follows what has been notified.
-    private var told: FinishedAnswer?
+    private var waitedFor: FinishedAnswer?
     /// How many of the received bytes had arrived when the backend was last asked whether a read
     /// may begin, and agreed.
     private var admittedBytes = 0
@@ -131,7 +132,7 @@ struct Connection {
         case .drained:
             mayNotify = true  // of the end of its watches
             endInput()
-        case .looked(let look): guard end(after: look) else { return }
+        case .checked(let check): guard end(after: check) else { return }
         case .evict: end(saying: .memoryExceeded)
         case .sent: if case .closing(.sending) = phase { phase = .closing(.sent) }
         case .ended: phase = .closed
@@ -150,12 +151,13 @@ struct Connection {
 
     private mutating func take(_ answer: FinishedAnswer) {
         switch answer {
-        case .told: told = answer
+        case .waitedFor: waitedFor = answer
         case .notified: notify()
         case .mayRead(_, let failure, _, let bytes):
             if failure == nil { admittedBytes = max(admittedBytes, bytes) }
             answers.append(answer)
         case .write, .arrived, .read: answers.append(answer)
+        case .forOtherNode: preconditionFailure("a client's connection has none")
         }
     }
 
@@ -164,13 +166,13 @@ struct Connection {
         conversation.keepsBatches = true
     }
 
-    /// Parses the next text, for `Action.look`. Mutating, so that no copy of the connection is made for
+    /// Parses the next text, for `Action.parse`. Mutating, so that no copy of the connection is made for
     /// the time that the closures run.
-    mutating func look(
+    mutating func parse(
         line: (UnsafeBufferPointer<UInt8>?) -> ParsedText,
         element: (UnsafeBufferPointer<UInt8>) -> ParsedText
     ) -> ParsedText {
-        conversation.look(line: line, element: element)
+        conversation.parse(line: line, element: element)
     }
 
     /// Whether a notification may stand here, before the answer to the current request.
@@ -224,7 +226,7 @@ struct Connection {
         }
         if isOver, hasBegun { return awaitTurn() }
         if let action = begin(now, hasOutput: outputBytes > 0, takesWrites) {
-            if !action.isLook { turn = .working(since: since, hasBegun: true) }
+            if !action.isParsing { turn = .working(since: since, hasBegun: true) }
             return action
         }
         if outputBytes > 0 { return flush() }
@@ -276,13 +278,13 @@ struct Connection {
     }
 
     private mutating func request(_ takesWrites: Bool) -> Action? {
-        if let told {
-            self.told = nil
-            return .answer(told)
+        if let waitedFor {
+            self.waitedFor = nil
+            return .answer(waitedFor)
         }
         switch conversation.next(takesWrites: takesWrites) {
-        case .look: return .look
-        case .examine(let text): return .examine(text)
+        case .parse: return .parse
+        case .parseOnWorker(let text): return .parseOnWorker(text)
         case .run(let request): return .run(request)
         case nil: break
         }
@@ -358,18 +360,18 @@ struct Connection {
     }
 
     /// - Returns: whether a timeout ends the connection.
-    private mutating func end(after look: Look) -> Bool {
-        unsentBytes = look.unsentBytes > 0 ? look.unsentBytes : nil
-        if arrival == .secured, look.isWelcome { arrival = .arrived }
-        if case .closing(.lingering(let since)) = phase, look.now - since > Self.linger {
+    private mutating func end(after check: Check) -> Bool {
+        unsentBytes = check.unsentBytes > 0 ? check.unsentBytes : nil
+        if arrival == .secured, check.isWelcome { arrival = .arrived }
+        if case .closing(.lingering(let since)) = phase, check.now - since > Self.linger {
             closeAtOnce()
             return true
         }
-        let how = ConnectionTimeouts.Look(
+        let how = ConnectionTimeouts.Check(
             hasArrived: arrival == .arrived, lines: conversation.linesTaken,
             isWithinLine: conversation.isWithinLine, isAtWork: !conversation.isDone,
-            isWatching: look.isWatching, unsentBytes: look.unsentBytes)
-        switch timeouts.end(of: how, now: look.now, limits) {
+            isWatching: check.isWatching, unsentBytes: check.unsentBytes)
+        switch timeouts.end(of: how, now: check.now, limits) {
         case nil: return false
         case .idle: endInput()
         case .unendingLine: end(saying: .lineTooSlow)

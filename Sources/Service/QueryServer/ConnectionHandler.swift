@@ -15,21 +15,20 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    let dispatcher: Dispatcher
-    let workers: Workers
+    let desk: Desk
     let caller: Caller
     let scheduler: LoopScheduler
+    /// What other threads have finished for the connections of the loop.
+    let answers: FinishedAnswers
     var connection: Connection
     var context: ChannelHandlerContext?
     /// Actions are being carried out: `work`, called again meanwhile, leaves new ones to that loop.
     private var isAtWork = false
     private var client = ForeignClient()
-    /// The read that waits for a worker thread or runs on one.
-    var waiting: WaitingRead?
+    /// What takes its time for the request that is under way.
+    var underWay: (any WorkUnderWay)?
     /// The answer to the read that waits in the gate, if there is one already.
     var early: EarlyAnswer?
-    /// The way of the request that is passed on.
-    var errand: Errand?
     /// What serves the connection instead, because it is one of another node.
     private var nodeHandler: NodeServerHandler?
     var isWatchingExport = false
@@ -40,26 +39,24 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
 
     /// - Parameter isSecured: whether no TLS handshake has to precede the first line.
     init(
-        dispatcher: Dispatcher, workers: Workers, scheduler: LoopScheduler, caller: Caller,
-        isSecured: Bool
+        desk: Desk, scheduler: LoopScheduler, caller: Caller, isSecured: Bool
     ) {
-        self.dispatcher = dispatcher
-        self.workers = workers
+        self.desk = desk
         self.scheduler = scheduler
         self.caller = caller
+        answers = scheduler.finishedAnswers
         connection = Connection(
-            limits: dispatcher.service.limits, isSecured: isSecured,
-            now: dispatcher.service.clock.nanoseconds())
+            limits: desk.service.limits, isSecured: isSecured,
+            now: desk.service.clock.nanoseconds())
     }
 
-    var limits: Limits { dispatcher.service.limits }
+    var limits: Limits { desk.service.limits }
 
     // MARK: Events of the channel
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         scheduler.rounds.add(self)
-        let answers = scheduler.finishedAnswers
         // Strong until the watches are closed: an object with weak references is slower to retain.
         caller.watches.onWake { [self] in answers.put(.notified, for: self) }
     }
@@ -78,8 +75,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     func channelInactive(context: ChannelHandlerContext) {
         connection.receive(.ended)
         early = nil
-        waiting?.end()
-        errand?.cancel()
+        underWay?.end()
         scheduler.links?.forget(caller)
         caller.export.close()
         context.fireChannelInactive()
@@ -112,7 +108,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // Each line marks its own end, so it does not matter how TLS ends.
         if TLSContext.isUncleanEnd(error) { return }
-        dispatcher.logger.debug("a connection ended", metadata: ["reason": "\(error)"])
+        desk.logger.debug("a connection ended", metadata: ["reason": "\(error)"])
         context.close(promise: nil)
     }
 
@@ -147,7 +143,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     }
 
     private var hasArrived: Bool {
-        connection.hasAsked && dispatcher.service.isWelcome(caller)
+        connection.hasAsked && desk.service.isWelcome(caller)
     }
 
     /// Leaves its place to a new connection, unless the client has asked for something meanwhile.
@@ -159,14 +155,14 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
     func work() {
         guard !isAtWork else { return }
         isAtWork = true
-        var now = dispatcher.service.clock.nanoseconds()
+        var now = desk.service.clock.nanoseconds()
         while let context,
             let action = connection.next(
                 now: now, outputBytes: scheduler.output.count,
                 takesWrites: scheduler.takesWrites(of: self))
         {
             carryOut(action, now, context)
-            if action.takesTime { now = dispatcher.service.clock.nanoseconds() }
+            if action.takesTime { now = desk.service.clock.nanoseconds() }
         }
         isAtWork = false
     }
@@ -175,10 +171,10 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
         _ action: Connection.Action, _ now: Int64, _ context: ChannelHandlerContext
     ) {
         switch action {
-        case .look: take(look())
-        case .examine(let text): examine(text, context.eventLoop)
-        case .run(let request): run(request, since: now, context.eventLoop)
-        case .answer(let answer): put(answer, context.eventLoop)
+        case .parse: take(parse())
+        case .parseOnWorker(let text): parse(text, context.eventLoop)
+        case .run(let request): desk.carryOut(request, for: self, since: now)
+        case .answer(let answer): put(answer)
         case .notify: notify()
         case .hold: scheduler.hold(self, since: now)
         case .flush: flush(now, context)
@@ -193,10 +189,10 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler, @
         }
     }
 
-    private func look() -> ParsedText {
-        connection.look(
-            line: { dispatcher.look(atLine: $0, scheduler.parser, from: caller) },
-            element: { dispatcher.look(atElement: $0, scheduler.parser, from: caller) })
+    private func parse() -> ParsedText {
+        connection.parse(
+            line: { desk.parse(line: $0, scheduler.parser, from: caller) },
+            element: { desk.parse(element: $0, scheduler.parser, from: caller) })
     }
 
     /// Takes the result of parsing a text.
@@ -267,9 +263,9 @@ extension ConnectionHandler: ScheduledConnection {
         connection.bufferedBytes + caller.watches.waitingBytes + (early?.bytes.count ?? 0)
     }
 
-    func readEarly(_ request: Request, since begin: Int64) {
+    func readEarly(_ request: ServiceRequest, since begin: Int64) {
         guard context != nil else { return }
-        early = dispatcher.answerEarly(request, from: caller, since: begin)
+        early = desk.answerEarly(request, from: caller, since: begin)
     }
 
     func takeTurn() { handle(.turn) }
@@ -294,25 +290,23 @@ extension ConnectionHandler: ScheduledConnection {
 
     func goOn() { work() }
 
-    func look(now: Int64) -> Bool {
+    func check(now: Int64) -> Bool {
         guard let context else { return false }
-        var look = Connection.Look(now: now)
+        var check = Connection.Check(now: now)
         if connection.mayHaveUnsent {
             let option = ChannelOptions.Types.BufferedWritableBytesOption()
-            look.unsentBytes = (try? context.channel.syncOptions?.getOption(option)) ?? 0
+            check.unsentBytes = (try? context.channel.syncOptions?.getOption(option)) ?? 0
         }
-        look.isWatching = !caller.watches.isEmpty
-        if look.isWatching { dispatcher.service.reviewWatches(of: caller) }
-        look.isWelcome = dispatcher.service.isWelcome(caller)
+        check.isWatching = !caller.watches.isEmpty
+        if check.isWatching { desk.service.reviewWatches(of: caller) }
+        check.isWelcome = desk.service.isWelcome(caller)
         noteArrival()
-        if let waiting, (now - waiting.begin) / 1_000_000 > limits.queueMilliseconds {
-            _ = waiting.take()
-        }
+        underWay?.letGo(now: now, limits)
         // It keeps the state that it saw in memory.
         if let early, now - early.read.begin > Self.earlyLife { self.early = nil }
-        connection.receive(.looked(look))
+        connection.receive(.checked(check))
         work()
-        return connection.isIdle && !look.isWatching && waiting == nil && early == nil
+        return connection.isIdle && !check.isWatching && underWay == nil && early == nil
     }
 
     func evict() {

@@ -105,7 +105,7 @@ final class ConnectionRounds {
             if let user = active[id] ?? idle[id] { check(user, id, now) }
         }
         guard unchecked.isEmpty else { return scheduleStep() }
-        links?.look(now: now)
+        links?.check(now: now)
         evict(now)
         // The last round had no connections, and has reported that they use nothing any more.
         isGoing =
@@ -126,7 +126,7 @@ final class ConnectionRounds {
     }
 
     private func check(_ user: any ScheduledConnection, _ id: ObjectIdentifier, _ now: Int64) {
-        let isIdle = user.look(now: now)
+        let isIdle = user.check(now: now)
         checked.add(user)
         guard isIdle else { return wake(user) }
         if active.removeValue(forKey: id) != nil {
@@ -161,7 +161,7 @@ final class ConnectionRounds {
         guard memory.report(checked.share, of: self) else { return }
         // What a step saw may have been sent meanwhile.
         var users = active.values.map { user in
-            _ = user.look(now: now)
+            _ = user.check(now: now)
             return (user: user, bytes: user.bufferedBytes)
         }
         users.sort { $0.bytes < $1.bytes }

@@ -6,7 +6,7 @@ import Objects
 ///     if let end = timeouts.end(of: look, now: nanoseconds, limits) { … }
 struct ConnectionTimeouts {
     /// The connection's present state.
-    struct Look {
+    struct Check {
         /// The TLS handshake is complete and the client has logged in, as far as either is
         /// required.
         var hasArrived = true
@@ -25,7 +25,7 @@ struct ConnectionTimeouts {
         case noHandshake, unendingLine, unread, idle
     }
 
-    private var last = Look()
+    private var last = Check()
     private let begin: Int64
     private var idleSince: Int64
     private var lineSince: Int64
@@ -36,17 +36,17 @@ struct ConnectionTimeouts {
     /// The timeout that ends the connection; nil when none has expired.
     ///
     /// - Parameter now: nanoseconds of the monotonic clock.
-    mutating func end(of look: Look, now: Int64, _ limits: Limits) -> End? {
-        let hasAsked = look.lines != last.lines || look.isAtWork
+    mutating func end(of check: Check, now: Int64, _ limits: Limits) -> End? {
+        let hasAsked = check.lines != last.lines || check.isAtWork
         // What has begun since the last look counts from this one: a timeout is late, never early.
-        if hasAsked || !look.isWithinLine || !last.isWithinLine { lineSince = now }
-        if hasAsked || look.isWatching || look.unsentBytes > 0 { idleSince = now }
-        if last.unsentBytes == 0 || look.unsentBytes < last.unsentBytes { unreadSince = now }
-        last = look
+        if hasAsked || !check.isWithinLine || !last.isWithinLine { lineSince = now }
+        if hasAsked || check.isWatching || check.unsentBytes > 0 { idleSince = now }
+        if last.unsentBytes == 0 || check.unsentBytes < last.unsentBytes { unreadSince = now }
+        last = check
         func isOver(_ since: Int64, _ milliseconds: Int) -> Bool {
             now - since > Int64(milliseconds) * 1_000_000
         }
-        if !look.hasArrived, isOver(begin, limits.handshakeMilliseconds) { return .noHandshake }
+        if !check.hasArrived, isOver(begin, limits.handshakeMilliseconds) { return .noHandshake }
         if isOver(lineSince, limits.lineMilliseconds) { return .unendingLine }
         if isOver(unreadSince, limits.unreadMilliseconds) { return .unread }
         if isOver(idleSince, limits.idleMilliseconds) { return .idle }

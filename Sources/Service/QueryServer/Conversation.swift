@@ -1,6 +1,7 @@
 import DequeModule
 import JSONText
 import Objects
+import Operations
 import WireProtocol
 
 /// The requests of one connection in order, and the lines of their answers; pure.
@@ -21,11 +22,11 @@ struct Conversation {
     /// What the owner of the conversation has to do next.
     enum Action {
         /// Parse the next text and `take` the result before anything else.
-        case look
+        case parse
         /// Parse a text on a worker thread, and `take` the result.
-        indirect case examine(LongText)
+        indirect case parseOnWorker(LongText)
         /// Carry out a request, or report that it has failed, and `answer`.
-        case run(Request)
+        case run(ServiceRequest)
     }
 
     /// A text that is parsed on the event loop.
@@ -40,12 +41,12 @@ struct Conversation {
     /// The current request; everything after it waits.
     private enum Head {
         case none
-        case looking(Text)
+        case parsing(Text)
         /// To be parsed on a worker thread, and not yet submitted.
         indirect case long(LongText)
-        case examining
+        case parsingOnWorker
         /// Waits for the requests in progress, or, if it is a write, for room in the queue.
-        case request(Request)
+        case request(ServiceRequest)
     }
 
     private enum UnderWay: Equatable {
@@ -155,15 +156,15 @@ struct Conversation {
         guard underWay != .alone else { return nil }
         switch head {
         case .none: takeNext()
-        case .looking, .examining: return nil
+        case .parsing, .parsingOnWorker: return nil
         case .long, .request: break
         }
         switch head {
-        case .none, .examining: return nil
-        case .looking: return .look
+        case .none, .parsingOnWorker: return nil
+        case .parsing: return .parse
         case .long(let text):
-            head = .examining
-            return .examine(text)
+            head = .parsingOnWorker
+            return .parseOnWorker(text)
         case .request(let request): return begin(request, takesWrites)
         }
     }
@@ -173,34 +174,34 @@ struct Conversation {
         if let element = elements.popFirst() {
             let isShort = element.count <= LongText.shortBytes
             head =
-                isShort ? .looking(.element(element)) : .long(LongText(element, isElement: true))
+                isShort ? .parsing(.element(element)) : .long(LongText(element, isElement: true))
         } else if takesLines, let event = framer.next() {
             linesTaken += 1
             takenBytes = receivedBytes - framer.pendingBytes
             guard case .line(let range) = event else {
                 lines.append(Line(bytes: 0))
-                head = .looking(.tooLong)
+                head = .parsing(.tooLong)
                 return
             }
             unansweredBytes += range.count
             lines.append(Line(bytes: range.count))
             let isShort = range.count <= LongText.shortBytes
-            head = isShort ? .looking(.line(range)) : .long(LongText(line(range)))
+            head = isShort ? .parsing(.line(range)) : .long(LongText(line(range)))
         }
     }
 
     private func line(_ range: Range<Int>) -> ArraySlice<UInt8> { Array(framer.buffer[range])[...] }
 
-    /// Parses the next text, for `Action.look`.
+    /// Parses the next text, for `Action.parse`.
     ///
     /// - Parameters:
     ///   - line: parses the bytes of a line; nil for a line over the limit.
     ///   - element: parses the bytes of a request of a batch.
-    func look(
+    func parse(
         line: (UnsafeBufferPointer<UInt8>?) -> ParsedText,
         element: (UnsafeBufferPointer<UInt8>) -> ParsedText
     ) -> ParsedText {
-        guard case .looking(let text) = head else {
+        guard case .parsing(let text) = head else {
             preconditionFailure("there is nothing to look at")
         }
         return switch text {
@@ -227,14 +228,14 @@ struct Conversation {
 
     private func admittedText() -> LongText {
         switch head {
-        case .looking(.line(let range)): LongText(line(range), isAdmitted: true)
-        case .looking(.element(let bytes)): LongText(bytes, isElement: true, isAdmitted: true)
+        case .parsing(.line(let range)): LongText(line(range), isAdmitted: true)
+        case .parsing(.element(let bytes)): LongText(bytes, isElement: true, isAdmitted: true)
         default: preconditionFailure("nothing was looked at")
         }
     }
 
     /// Starts the current request, unless it has to wait.
-    private mutating func begin(_ request: Request, _ takesWrites: Bool) -> Action? {
+    private mutating func begin(_ request: ServiceRequest, _ takesWrites: Bool) -> Action? {
         guard takesWrites || !request.isWrite else { return nil }
         if request.isWrite, !request.isLoneWrite {
             head = .none

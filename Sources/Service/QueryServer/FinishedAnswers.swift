@@ -4,30 +4,6 @@ import NIOCore
 import Objects
 import Synchronization
 
-/// A write that is durable and visible, or refused.
-///
-/// A class because it is large, and every event and action of a connection has room for one.
-final class FinishedWrite: Sendable {
-    let request: Request
-    let write: Write
-    let result: Result<WriteAnswer, ServiceFailure>
-    /// When its turn came, by the monotonic clock.
-    let begin: Int64
-    /// The number that another node gave the request when it passed it on.
-    let order: UInt64?
-
-    init(
-        request: Request, write: Write, result: Result<WriteAnswer, ServiceFailure>, begin: Int64,
-        order: UInt64? = nil
-    ) {
-        self.request = request
-        self.write = write
-        self.result = result
-        self.begin = begin
-        self.order = order
-    }
-}
-
 /// Passes what the backend's threads have finished to an event loop, in order. All that is waiting
 /// goes in one task, or in several turns if it is much.
 final class FinishedAnswers: Sendable {

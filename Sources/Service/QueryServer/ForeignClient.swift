@@ -1,3 +1,4 @@
+import Operations
 import WireProtocol
 
 /// Whether a client speaks JSON-RPC, found out by what it says first. A browser does not: any page can
@@ -52,7 +53,7 @@ struct ForeignClient {
     }
 }
 
-extension Request {
+extension ServiceRequest {
     /// Why it has failed before it starts; nil if it has not.
     fileprivate var invalidity: RPCFailure? {
         do throws(RPCFailure) {

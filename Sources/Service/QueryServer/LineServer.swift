@@ -103,7 +103,7 @@ public struct LineServer: ServiceLifecycle.Service {
         _ schedulers: [ObjectIdentifier: NIOLoopBoundBox<LoopScheduler>],
         _ connections: OpenConnections
     ) async throws -> any Channel {
-        let dispatcher = Dispatcher(service: service, logger: logger)
+        let desk = Desk(service: service, workers: workers, logger: logger)
         let limits = service.limits
         return try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1_024)
@@ -133,11 +133,11 @@ public struct LineServer: ServiceLifecycle.Service {
                     let scheduler = schedulers[ObjectIdentifier(channel.eventLoop)]!.value
                     let address = channel.remoteAddress
                     guard proxies.contains(address) else {
-                        return try add(channel, address, dispatcher, scheduler, connections)
+                        return try add(channel, address, desk, scheduler, connections)
                     }
                     let timeout = TimeAmount.milliseconds(Int64(limits.handshakeMilliseconds))
                     let header = ProxyHeaderHandler(timeout: timeout) { client in
-                        try add(channel, client ?? address, dispatcher, scheduler, connections)
+                        try add(channel, client ?? address, desk, scheduler, connections)
                     }
                     try channel.pipeline.syncOperations.addHandler(header)
                 }
@@ -169,7 +169,7 @@ public struct LineServer: ServiceLifecycle.Service {
 
     /// Adds the handlers of a new connection from a client's address, on its event loop.
     private func add(
-        _ channel: any Channel, _ client: SocketAddress?, _ dispatcher: Dispatcher,
+        _ channel: any Channel, _ client: SocketAddress?, _ desk: Desk,
         _ scheduler: LoopScheduler,
         _ connections: OpenConnections
     ) throws {
@@ -188,7 +188,7 @@ public struct LineServer: ServiceLifecycle.Service {
         channel.closeFuture.whenComplete { _ in counters.connectionClosed(from: address) }
         if let tls { try pipeline.addHandlers([PlainTextHandler(), tls.handler()]) }
         let handler = ConnectionHandler(
-            dispatcher: dispatcher, workers: workers, scheduler: scheduler,
+            desk: desk, scheduler: scheduler,
             caller: Caller(address: address),
             isSecured: tls == nil)
         connections.add(handler, channel, from: address)
@@ -196,8 +196,7 @@ public struct LineServer: ServiceLifecycle.Service {
             try pipeline.addHandler(
                 NodeGreeting(nodes) { input in
                     let nodeHandler = NodeServerHandler(
-                        dispatcher: dispatcher, workers: workers, scheduler: scheduler,
-                        input: input)
+                        desk: desk, scheduler: scheduler, input: input)
                     handler.yield(to: nodeHandler)
                     let pipeline = channel.pipeline.syncOperations
                     try? pipeline.addHandler(nodeHandler)

@@ -24,7 +24,7 @@ protocol ScheduledConnection: AnyObject, Sendable {
     /// Flushes the output.
     func sendOutput()
     /// Answers a read that waits in the gate, in case it may turn out to have seen the latest.
-    func readEarly(_ request: Request, since begin: Int64)
+    func readEarly(_ request: ServiceRequest, since begin: Int64)
     /// Takes the answer to a write; `goOn` follows.
     func take(_ finished: FinishedAnswer)
     func goOn()
@@ -32,7 +32,7 @@ protocol ScheduledConnection: AnyObject, Sendable {
     ///
     /// - Returns: whether it is idle: it keeps no request and no answer in memory, and until it calls
     ///   `ConnectionRounds.wake`, no other timeout can expire than that of idle connections.
-    func look(now: Int64) -> Bool
+    func check(now: Int64) -> Bool
     /// Whether it was idle at the last check; noted by `ConnectionRounds`.
     var isIdle: Bool { get set }
     /// Ends the connection because it uses the most memory and all together use too much.
@@ -50,7 +50,7 @@ extension ScheduledConnection {
 
     func takeNotifications() {}
 
-    func readEarly(_ request: Request, since begin: Int64) {}
+    func readEarly(_ request: ServiceRequest, since begin: Int64) {}
 }
 
 /// What the connections of one event loop share: the parser, the output buffer, the answers to

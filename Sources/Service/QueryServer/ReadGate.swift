@@ -11,7 +11,7 @@ final class ReadGate {
     /// A read that may not begin at once.
     struct Arrival {
         let user: any ScheduledConnection
-        let request: Request
+        let request: ServiceRequest
         /// When its turn came, by the monotonic clock.
         let begin: Int64
         /// Bytes that its connection has received so far.

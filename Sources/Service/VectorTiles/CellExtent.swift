@@ -1,5 +1,4 @@
 import Geodesy
-import JSONText
 import QueryLanguage
 
 /// Rows and columns of one level that have all cells with objects.
@@ -28,20 +27,15 @@ struct CellExtent {
     /// Whether finer cells would tell more.
     var isCoarse: Bool { span <= Self.fineCells && level < Self.lastLevel }
 
-    /// Appends the params that ask for finer cells of the extent.
-    func writeFiner(to writer: inout JSONWriter) {
+    /// Finer cells of the extent.
+    var finerWindow: GridWindow {
         var finer = level
         while finer < Self.lastLevel, span << (finer - level) <= Self.fineCells { finer += 1 }
         let (west, south, east, north) = bounds
-        writer.key("zoom")
-        writer.integer(finer - TileAddress.bits)
-        writer.key("bits")
-        writer.integer(TileAddress.bits)
-        writer.raw(",\"box\":{\"sw\":")
-        writer.point(latitude: max(-90, south), longitude: west)
-        writer.key("ne")
-        writer.point(latitude: min(90, north), longitude: east)
-        writer.byte(UInt8(ascii: "}"))
+        return GridWindow(
+            level: finer,
+            meeting: GeoBox(
+                south: max(-90, south), west: west, north: min(90, north), east: east))
     }
 
     /// The edges in degrees.

@@ -1,13 +1,13 @@
-import JSONText
+import Geodesy
 import Objects
+import Operations
 import QueryLanguage
 import WebExchange
 
 /// What an address asks of a collection: which objects, and which of their fields.
 package struct ClusterQuestion {
     private let collection: CollectionName
-    /// The `bucketQuery`, as JSON.
-    private let query: [UInt8]?
+    private let clause: Clause
     /// The names of the fields that objects have; nil means all.
     private let fields: [String]?
     /// The parameter of the address that has the query.
@@ -20,13 +20,13 @@ package struct ClusterQuestion {
 
     /// Reads `fields` and `buffer`.
     ///
-    /// - Parameter query: the `bucketQuery` that `filter` or `query` stands for; nil without one.
+    /// - Parameter clause: what `filter` or `query` stands for.
     package init(
-        _ collection: CollectionName, of request: WebRequest, _ query: [UInt8]?
+        _ collection: CollectionName, of request: WebRequest, _ clause: Clause
     ) throws(WebFailure) {
         self.collection = collection
         parameters = request.query.flatMap { [$0.name, $0.value] }
-        self.query = query
+        self.clause = clause
         fields = request.fields
         buffer = try request["buffer"].map(Self.buffer) ?? 0
         queryName = request["query"] == nil ? "filter" : "query"
@@ -53,27 +53,19 @@ package struct ClusterQuestion {
     /// Whether objects have a field of their first level.
     func shows(_ field: String) -> Bool { fields?.contains(field) ?? true }
 
-    /// The params of `bucket.clusters`, with further members.
-    package func params(_ more: (inout JSONWriter) -> Void) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.raw("{\"bucket\":")
-        writer.string(collection.bucket.text)
-        if let field = collection.field {
-            writer.key("field")
-            writer.string(field.utf8)
-        }
-        if let query {
-            writer.key("bucketQuery")
-            writer.raw(query)
-        }
-        if let fields {
-            writer.raw(",\"fields\":[")
-            writer.list(fields) { $1.string($0) }
-            writer.byte(UInt8(ascii: "]"))
-        }
-        more(&writer)
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
+    /// The call that asks for some cells.
+    ///
+    /// - Parameters:
+    ///   - listed: the most objects that are listed one by one; nil: only those alone in their cells.
+    ///   - state: the state that the client has the answer of.
+    package func call(
+        _ window: GridWindow, listed: Int? = nil, unless state: String? = nil
+    ) -> TypedCall<ClusterAnswer> {
+        .clusters(
+            ClusterQuery(
+                clause: clause, field: collection.field, window: window,
+                fields: fields?.map { Array($0.utf8) }, listedObjects: listed, knownState: state),
+            in: collection.bucket)
     }
 
     /// The place in the address that a path of the method's params stands for.

@@ -48,23 +48,11 @@ package struct TileAddress: Sendable, Hashable {
     /// The tile as `bucket.clusters` calls it.
     package var name: String { "\(zoom)/\(column)/\(row)" }
 
-    /// Appends the params of `bucket.clusters` that ask for the tile and what lies beside it.
-    func write(buffer: Int, to writer: inout JSONWriter) {
-        if buffer == 0 {
-            writer.key("tile")
-            writer.string(name)
-        } else {
-            writer.key("zoom")
-            writer.integer(zoom)
-            let box = box(buffer: buffer)
-            writer.raw(",\"box\":{\"sw\":")
-            writer.point(latitude: box.south, longitude: box.west)
-            writer.key("ne")
-            writer.point(latitude: box.north, longitude: box.east)
-            writer.byte(UInt8(ascii: "}"))
-        }
-        writer.key("bits")
-        writer.integer(Self.bits)
+    /// The tile's cells, and those beside it.
+    func window(buffer: Int) -> GridWindow {
+        buffer == 0
+            ? GridWindow(tile: GridCell(column: column, row: row), zoom: zoom, bits: Self.bits)
+            : GridWindow(level: zoom + Self.bits, meeting: box(buffer: buffer))
     }
 
     /// The number of objects up to which the tile has objects alone.

@@ -1,6 +1,7 @@
 import Geodesy
 import JSONText
 import Objects
+import Operations
 import QueryLanguage
 import WebExchange
 
@@ -26,8 +27,8 @@ struct TileDescription {
 
     /// The document.
     ///
-    /// - Parameter fields: those that `bucket.fields` lists.
-    func json(fields: JSONView?) -> [UInt8] {
+    /// - Parameter fields: those of the bucket's objects.
+    func json(fields: [SurveyedField]) -> [UInt8] {
         var writer = JSONWriter()
         writer.raw(#"{"tilejson":"3.0.0","name":"#)
         writer.string(collection.text)
@@ -69,23 +70,14 @@ struct TileDescription {
     }
 
     /// The attributes of objects and their types, as TileJSON usually calls them.
-    private func attributes(_ fields: JSONView?) -> [(name: String, type: String)] {
+    private func attributes(_ fields: [SurveyedField]) -> [(name: String, type: String)] {
         let predefined: [(name: String, type: String)] = [
             ("_created", "Number"), ("_modified", "Number"), ("_version", "Number"),
         ]
         var own: [(name: String, type: String)] = []
-        let surveyed = (fields.map { Array($0.elements) } ?? []).map { field in
-            let types = field["types"].map { Array($0.members) } ?? []
-            return (
-                name: field["field"]?.string ?? "",
-                types: types.compactMap {
-                    FieldType(rawValue: String(decoding: $0.name, as: UTF8.self))
-                }
-            )
-        }
-        let objects = ObjectPaths(surveyed.filter { $0.types.contains(.object) }.map(\.name))
-        for field in surveyed where !objects.contain(field.name) {
-            if let type = type(of: field.types) { own.append((field.name, type)) }
+        let objects = ObjectPaths(fields.filter { $0.types.contains(.object) }.map(\.path))
+        for field in fields where !objects.contain(field.path) {
+            if let type = type(of: field.types) { own.append((field.path, type)) }
         }
         return (predefined + own).filter { question.shows($0.name) }
     }

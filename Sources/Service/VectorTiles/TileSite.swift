@@ -1,9 +1,8 @@
+import Geodesy
 import HTTPTypes
-import JSONText
 import Operations
 import QueryLanguage
 import WebExchange
-import Wire
 
 /// Tiles of a collection and their TileJSON: the paths below `/tiles`.
 ///
@@ -51,13 +50,10 @@ public struct TileSite: Sendable {
         let listed = tile.listedObjects(atMost: operations.limits.clusterCells)
         let tag = StateTag(
             of: ["tile", tile.name, String(listed), collection.text] + question.parameters)
-        let found = try await ask(question, from: caller) { writer in
-            tile.write(buffer: question.buffer, to: &writer)
-            writer.key("objects")
-            writer.integer(listed)
-            writer.key("ifState")
-            writer.string(tag.knownState(of: request))
-        }
+        let found = try await ask(
+            question.call(
+                tile.window(buffer: question.buffer), listed: listed,
+                unless: tag.knownState(of: request)), question, from: caller)
         let state = found.state ?? ""
         guard let clusters = found.clusters else { return tag.unchanged(state, for: request) }
         if clusters.isEmpty { try await catalog.check(collection, for: caller) }
@@ -81,16 +77,14 @@ public struct TileSite: Sendable {
         // Coarse cells of the world first, then finer ones of the part that has objects.
         while extent?.isCoarse ?? true {
             let former = extent
-            let found = try await ask(question, from: caller) { writer in
+            let call =
                 if let former {
-                    former.writeFiner(to: &writer)
-                    writer.key("atLeast")
-                    writer.integer(change)
+                    question.call(former.finerWindow).atLeast(change)
                 } else {
-                    writer.raw(#","zoom":0,"bits":5,"ifState":"#)
-                    writer.string(tag.knownState(of: request))
+                    question.call(
+                        GridWindow(level: 5), unless: tag.knownState(of: request))
                 }
-            }
+            let found = try await ask(call, question, from: caller)
             if former == nil { (state, change) = (found.state ?? "", found.change) }
             guard let clusters = found.clusters else {
                 return tag.unchanged(state, for: request)
@@ -99,16 +93,11 @@ public struct TileSite: Sendable {
             guard let next = CellExtent(found) ?? former else { break }
             extent = next
         }
-        let fields = try await operations.ask(.fields, from: caller) { params in
-            params.raw("{\"bucket\":")
-            params.string(collection.bucket.text)
-            params.key("atLeast")
-            params.integer(change)
-            params.byte(UInt8(ascii: "}"))
-        }
+        let fields = try await operations.ask(
+            .fields(of: collection.bucket).atLeast(change), from: caller)
         let description = TileDescription(collection, question, extent: extent, base: request.base)
-        let bytes = try operations.reading(fields) { description.json(fields: $0["fields"]) }
-        return tag.marking(WebAnswer("application/json", bytes), state, for: request)
+        let answer = WebAnswer("application/json", description.json(fields: fields))
+        return tag.marking(answer, state, for: request)
     }
 
     // MARK: Calls
@@ -117,20 +106,18 @@ public struct TileSite: Sendable {
         _ collection: CollectionName, _ request: WebRequest, _ caller: Caller
     ) async throws(WebFailure) -> ClusterQuestion {
         try request.check(ClusterQuestion.names)
-        let query = try await catalog.bucketQuery(
+        let clause = try await catalog.clause(
             request.requestedQuery(), of: collection, for: caller)
-        return try ClusterQuestion(collection, of: request, query)
+        return try ClusterQuestion(collection, of: request, clause)
     }
 
-    /// Asks for clusters with further params.
     private func ask(
-        _ question: ClusterQuestion, from caller: Caller,
-        _ more: (inout JSONWriter) -> Void
+        _ call: TypedCall<ClusterAnswer>, _ question: ClusterQuestion, from caller: Caller
     ) async throws(WebFailure) -> ClusterAnswer {
-        do throws(RPCFailure) {
-            return try await operations.clusters(question.params(more), from: caller)
+        do throws(WebFailure) {
+            return try await operations.ask(call, from: caller)
         } catch {
-            var failure = WebFailure(error)
+            var failure = error
             failure.path = failure.path.map(question.path)
             throw failure
         }

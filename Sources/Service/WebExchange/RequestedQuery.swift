@@ -17,8 +17,10 @@ public enum FilterLanguage: String, CaseIterable, Sendable {
 public enum RequestedQuery: Sendable {
     /// All.
     case all
-    /// Those of a `bucketQuery`.
+    /// Those of a `bucketQuery`, as JSON text.
     case json([UInt8])
+    /// Those that satisfy a clause.
+    case clause(Clause)
     /// Those that satisfy a filter in CQL2, whose meaning depends on the fields that the objects have.
     case cql2(String)
 }
@@ -52,7 +54,7 @@ extension WebRequest {
             return .json(Array(query.utf8))
         case (nil, let filter?):
             guard language == .expression else { return .cql2(filter) }
-            return .json(try Self.expression(filter).bucketQuery)
+            return .clause(try Self.expression(filter))
         }
     }
 
@@ -69,30 +71,65 @@ extension WebRequest {
 }
 
 extension Catalog {
-    /// The JSON of a `bucketQuery` about a collection; nil if all objects are meant. The collection
-    /// need not exist yet.
-    public func bucketQuery(
+    /// The clause of a query about a collection. The collection need not exist yet.
+    ///
+    /// - Throws: 400 for the parameter `query` or `filter`.
+    public func clause(
         _ query: RequestedQuery, of collection: CollectionName, for caller: Caller
-    ) async throws(WebFailure) -> [UInt8]? {
+    ) async throws(WebFailure) -> Clause {
+        let limits = operations.limits
         switch query {
-        case .all: return nil
-        case .json(let text): return text
+        case .all: return .all
+        case .json(let text):
+            return try WebFailure.reading(query: text) {
+                view throws(ServiceFailure) in
+                try QueryParser(limits: limits).clause(of: view)
+            }
+        case .clause(let clause): return try clause.checked(limits)
         case .cql2(let text):
             let geoFields = try await operations.geoFields(of: collection.bucket, for: caller)
-            func clause(_ fields: [CollectionShape.Field]) throws(WebFailure) -> Clause {
+            func clause(_ fields: [SurveyedField]) throws(WebFailure) -> Clause {
                 let geoField = collection.field ?? geoFields.place ?? FieldPath("geometry")
                 return try CollectionShape(
                     geoField: geoField, geoFields: geoFields.all, fields: fields
-                ).clause(cql2: text, operations.limits)
+                ).clause(cql2: text, limits)
             }
-            let plain = try clause([])
+            let plain = try clause([]).checked(limits)
             // The bucket is surveyed only if that may tell numbers from booleans.
-            guard plain.comparesWithBits else { return plain.bucketQuery }
-            return try clause(await fields(of: collection.bucket, for: caller)).bucketQuery
+            guard plain.comparesWithBits else { return plain }
+            return try clause(await fields(of: collection.bucket, for: caller))
         }
     }
 }
 
 extension Clause {
-    fileprivate var bucketQuery: [UInt8] { Array(#"{"clause":\#(json)}"#.utf8) }
+    /// The clause itself.
+    ///
+    /// - Throws: 400 for the parameter `filter` if it is beyond the limits.
+    public func checked(_ limits: Limits) throws(WebFailure) -> Clause {
+        do throws(ServiceFailure) {
+            try checkBounds(limits)
+            return self
+        } catch {
+            throw WebFailure(error.inside("filter"))
+        }
+    }
+}
+
+extension WebFailure {
+    /// Reads the parameter `query`.
+    public static func reading<Value>(
+        query text: [UInt8], _ body: (JSONView) throws(ServiceFailure) -> Value
+    ) throws(WebFailure) -> Value {
+        do throws(ServiceFailure) {
+            let parser = JSONParser()
+            defer { withExtendedLifetime(parser) {} }
+            guard let view = try? parser.parse(text) else {
+                throw ServiceFailure(.invalidInputData, "expected a JSON object")
+            }
+            return try body(view)
+        } catch {
+            throw WebFailure(error.inside("query"))
+        }
+    }
 }

@@ -28,9 +28,7 @@ public struct WebFailure: Error, Sendable {
     /// A failed request of the protocol.
     public init(_ failure: RPCFailure) {
         self.init(
-            Self.status(of: failure.errorCode), failure.errorCode,
-            failure.message(
-                forLogin: "send a token as Authorization: Bearer, or as the password of Basic"),
+            Self.status(of: failure.errorCode), failure.errorCode, failure.message,
             at: failure.path)
         if let milliseconds = failure.retryAfterMilliseconds {
             headers[.retryAfter] = String((milliseconds + 999) / 1_000)
@@ -103,16 +101,5 @@ public struct WebFailure: Error, Sendable {
             answer.headers[.wwwAuthenticate] = Self.bearer
         }
         return answer
-    }
-}
-
-extension RPCFailure {
-    /// The message over HTTP, where nobody calls `auth.login`.
-    ///
-    /// - Parameter advice: what a client has to do that has not logged in.
-    public func message(forLogin advice: String) -> String {
-        guard errorCode == ServiceFailure.Reason.unauthorized.rawValue else { return message }
-        return message.replacing("log in first, with auth.login", with: "log in first")
-            .replacing("log in first", with: "log in first: \(advice)")
     }
 }

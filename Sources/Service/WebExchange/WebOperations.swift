@@ -1,31 +1,24 @@
 import JSONText
 import Objects
 import Operations
-import QueryLanguage
 import Wire
 
-/// The service as the paths of the web port use it: the methods of the protocol, and logins.
+/// The service as the paths of the web port use it: calls as values, and logins.
 public protocol WebOperations: Sendable {
     /// The limits for requests.
     var limits: Limits { get }
 
-    /// Calls a method as a request of the line protocol would, with permissions, limits, and nodes
-    /// that hold the bucket instead of this one. `caller(of:)` has counted the HTTP request, however
-    /// many methods it calls. Costly reads run on the read threads; a
-    /// cancelled task ends its read, and so does a client that is gone.
-    ///
-    /// - Parameter params: a JSON object.
-    /// - Returns: the JSON of the result.
-    func call(
-        _ method: MethodName, _ params: [UInt8], from caller: Caller
-    ) async throws(RPCFailure) -> [UInt8]
+    /// Carries out a call with permissions and limits, on the node that holds the bucket. `caller(of:)`
+    /// has counted the HTTP request, however many calls it makes. A cancelled task ends its read, and
+    /// so does a client that is gone.
+    func reply<Reply>(
+        to call: TypedCall<Reply>, from caller: Caller
+    ) async throws(RPCFailure) -> Reply
 
-    /// Calls `bucket.clusters` in the same way.
-    ///
-    /// - Parameter params: a JSON object.
-    func clusters(
-        _ params: [UInt8], from caller: Caller
-    ) async throws(RPCFailure) -> ClusterAnswer
+    /// Reads a body as JSON, on a thread where that may take its time if the text is long.
+    func reading<Value: Sendable>(
+        _ text: [UInt8], for caller: Caller, _ body: @escaping @Sendable (JSONView) -> Value
+    ) async throws(JSONSyntaxError) -> Value
 
     /// The caller of a request by its token (`Authorization: Bearer`, or the password of `Basic`)
     /// or its session; one without a login if it has neither.
@@ -41,42 +34,35 @@ public protocol WebOperations: Sendable {
 }
 
 extension WebOperations {
-    /// Leaves it to the methods.
+    /// Leaves it to the calls.
     public func permit(_ caller: Caller, reading bucket: BucketName?) throws(WebFailure) {}
 
-    /// Calls `bucket.clusters` and reads the JSON of the result.
-    public func clusters(
-        _ params: [UInt8], from caller: Caller
-    ) async throws(RPCFailure) -> ClusterAnswer {
-        let result = try await call(.clusters, params, from: caller)
-        guard let answer = try? JSONParser.reading(result, { ClusterAnswer($0) }) else {
-            throw .invalidRequest("the answer cannot be read")
-        }
-        return answer
+    /// Reads it on the thread of the call.
+    public func reading<Value: Sendable>(
+        _ text: [UInt8], for caller: Caller, _ body: @escaping @Sendable (JSONView) -> Value
+    ) async throws(JSONSyntaxError) -> Value {
+        let parser = JSONParser()
+        defer { withExtendedLifetime(parser) {} }
+        return body(try parser.parse(text))
     }
 
-    /// Calls a method.
-    ///
-    /// - Parameter params: writes the params, with their braces.
-    /// - Returns: the JSON of the result.
-    public func ask(
-        _ method: MethodName, from caller: Caller, _ params: (inout JSONWriter) -> Void
-    ) async throws(WebFailure) -> [UInt8] {
-        var writer = JSONWriter()
-        params(&writer)
+    /// Carries out a call.
+    public func ask<Reply>(
+        _ call: TypedCall<Reply>, from caller: Caller
+    ) async throws(WebFailure) -> Reply {
         do throws(RPCFailure) {
-            return try await call(method, writer.bytes, from: caller)
+            return try await reply(to: call, from: caller)
         } catch {
             throw WebFailure(error)
         }
     }
 
-    /// Reads the JSON that a method answered.
+    /// Reads objects that the service has written.
     public func reading<Result>(
-        _ answer: [UInt8], _ body: (JSONView) -> Result
+        own text: [UInt8], _ body: (JSONView) -> Result
     ) throws(WebFailure) -> Result {
         do {
-            return try JSONParser.reading(answer, body)
+            return try JSONParser.reading(text, body)
         } catch {
             throw WebFailure(
                 .internalServerError, ServiceFailure.Reason.undefined.rawValue,

@@ -11,15 +11,15 @@ import WireProtocol
 /// `POST /rpc`: the methods of the line protocol, one message or batch a request.
 struct MessageSite: Sendable {
     let service: Operations.Service
-    let runner: MessageRunner
+    let desk: AsyncDesk
     let access: WebAccess
     private let exports: ConnectionExports
 
-    init(service: Operations.Service, runner: MessageRunner, access: WebAccess) {
-        (self.service, self.runner, self.access) = (service, runner, access)
+    init(service: Operations.Service, desk: AsyncDesk, access: WebAccess) {
+        (self.service, self.desk, self.access) = (service, desk, access)
         exports = ConnectionExports { caller in
             caller.export.close()
-            runner.forget(caller)
+            desk.forget(caller)
         }
     }
 
@@ -32,7 +32,7 @@ struct MessageSite: Sendable {
         let caller = exports.caller(on: channel, try access.caller(of: request))
         let answer: [UInt8]?
         do throws(RPCFailure) {
-            answer = try await runner.answer(
+            answer = try await desk.answer(
                 request.body, from: caller, maximumBytes: service.limits.outputBytes)
         } catch {
             throw WebFailure(error)

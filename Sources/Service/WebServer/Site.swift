@@ -31,19 +31,19 @@ struct Site: Sendable {
     ///   - isSecure: whether connections have TLS.
     ///   - loop: the event loop of the connections.
     init(
-        service: Operations.Service, runner: MessageRunner, settings: WebPort.Settings,
+        service: Operations.Service, desk: AsyncDesk, settings: WebPort.Settings,
         proxies: TrustedProxies, isSecure: Bool, loop: any EventLoop, logger: Logger
     ) {
         self.service = service
         access = WebAccess(
             service: service, settings: settings, isSecure: isSecure, logger: logger)
-        messages = MessageSite(service: service, runner: runner, access: access)
-        let operations = WebService(limits: service.limits, runner: runner, access: access)
+        messages = MessageSite(service: service, desk: desk, access: access)
+        let operations = WebService(limits: service.limits, desk: desk, access: access)
         let catalog = Catalog(operations: operations, now: service.clock.milliseconds)
         gis = GISSite(
             operations: operations, catalog: catalog, now: service.clock.milliseconds)
         watches = WatchSite(
-            service: service, runner: runner, access: access, catalog: catalog, loop: loop)
+            service: service, desk: desk, access: access, catalog: catalog, loop: loop)
         kii = settings.kii.map { KiiSite(operations: operations, settings: $0) }
         basemap = BasemapSite(settings.basemap)
         pages = PageSite(

@@ -1,10 +1,10 @@
 import HTTPTypes
 import JSONText
+import LiveQueries
 import NIOCore
 import Objects
 import Operations
 import QueryLanguage
-import QueryServer
 import Runtime
 import Synchronization
 import WebExchange
@@ -13,7 +13,7 @@ import WireProtocol
 /// `GET /watch`: a live query as server-sent events.
 struct WatchSite: Sendable {
     let service: Operations.Service
-    let runner: MessageRunner
+    let desk: AsyncDesk
     let access: WebAccess
     let catalog: Catalog
     /// The event loop that wakes streams.
@@ -21,10 +21,10 @@ struct WatchSite: Sendable {
     private let streams = StreamCounts()
 
     init(
-        service: Operations.Service, runner: MessageRunner, access: WebAccess, catalog: Catalog,
+        service: Operations.Service, desk: AsyncDesk, access: WebAccess, catalog: Catalog,
         loop: any EventLoop
     ) {
-        (self.service, self.runner, self.access) = (service, runner, access)
+        (self.service, self.desk, self.access) = (service, desk, access)
         (self.catalog, self.loop) = (catalog, loop)
     }
 
@@ -44,27 +44,28 @@ struct WatchSite: Sendable {
         if let bucket = request["bucket"].flatMap({ try? BucketName($0, at: "bucket") }) {
             try access.permit(caller, reading: bucket)
         }
-        let params = try await params(of: request, caller)
+        let watch = try await watch(of: request, caller)
         let owner = caller.share
         try streams.begin(owner, atMost: service.limits.streamsOfOne)
         let stream = EventStream(caller: caller, owner: owner, service: service, loop: loop)
         do throws(RPCFailure) {
-            try await runner.startWatch(params, from: caller)
+            try await desk.startWatch(watch, from: caller)
         } catch {
             end(stream)
-            throw Self.failure(error, of: request)
+            throw Self.failure(WebFailure(error), of: request)
         }
         return stream
     }
 
-    /// What `watch.start` refused, by the names of the parameters that its params were made of.
-    private static func failure(_ failure: RPCFailure, of request: WebRequest) -> WebFailure {
-        var result = WebFailure(failure)
-        result.message = result.message.replacing("\"bestEffortLimit\"", with: "\"limit\"")
+    /// What was refused, by the names of the parameters that the watch was made of.
+    private static func failure(_ failure: WebFailure, of request: WebRequest) -> WebFailure {
+        var result = failure
         switch result.path {
         case "bestEffortLimit": result.path = "limit"
-        case let path? where request["filter"] != nil && path.hasPrefix("bucketQuery"):
-            result.path = "filter"
+        case let path? where path.hasPrefix("bucketQuery"):
+            result.path =
+                request["filter"] == nil
+                ? "query" + path.dropFirst("bucketQuery".utf8.count) : "filter"
         default: break
         }
         return result
@@ -76,51 +77,53 @@ struct WatchSite: Sendable {
         streams.end(stream.owner)
     }
 
-    /// The params of `watch.start`.
-    private func params(
+    /// The watch that a request asks for.
+    private func watch(
         of request: WebRequest, _ caller: Caller
-    ) async throws(WebFailure) -> [UInt8] {
+    ) async throws(WebFailure) -> WatchRequest {
         try request.check(Self.parameters)
-        guard let bucket = request["bucket"] else {
+        guard let name = request["bucket"] else {
             throw .invalid("expected a bucket's name", at: "bucket")
         }
-        var writer = JSONWriter()
-        writer.raw("{\"bucket\":")
-        writer.string(bucket)
-        if let query = try await query(of: request, in: bucket, caller) {
-            writer.key("bucketQuery")
-            writer.raw(query)
-        }
-        if let limit = request["limit"] {
-            guard let limit = Int(limit) else {
-                throw .invalid("expected a whole number", at: "limit")
+        var limit: Int?
+        if let text = request["limit"] {
+            guard let number = Int(text), number >= 0 else {
+                throw .invalid("expected a whole number of objects, 0 or more", at: "limit")
             }
-            writer.key("bestEffortLimit")
-            writer.integer(limit)
+            limit = number == 0 ? nil : number
         }
-        if let fields = request.fields {
-            writer.key("fields")
-            writer.raw("[")
-            writer.list(fields) { field, writer in writer.string(field) }
-            writer.raw("]")
+        let requested = try request.requestedQuery()
+        let bucket: BucketName
+        do throws(ServiceFailure) {
+            bucket = try BucketName(name)
+        } catch {
+            throw WebFailure(error)
         }
-        if let token = request.headers[Self.lastEventID] {
-            writer.key("resume")
-            writer.string(token)
+        let (query, centers) = try await query(requested, in: bucket, caller)
+        do throws(ServiceFailure) {
+            return WatchRequest(
+                bucket: bucket, query: try WatchQuery(query, centers, limit: limit),
+                fields: request.fields?.map { Array($0.utf8) }.filter {
+                    !$0.elementsEqual("_id".utf8)
+                },
+                resume: request.headers[Self.lastEventID])
+        } catch {
+            throw Self.failure(WebFailure(error), of: request)
         }
-        writer.byte(UInt8(ascii: "}"))
-        return writer.bytes
     }
-}
 
-extension WatchSite {
-    fileprivate func query(
-        of request: WebRequest, in bucket: String, _ caller: Caller
-    ) async throws(WebFailure) -> [UInt8]? {
-        let query = try request.requestedQuery()
-        // A name that is not valid is refused with the rest of the params.
-        guard let bucket = try? BucketName(bucket) else { return nil }
-        return try await catalog.bucketQuery(query, of: CollectionName(bucket), for: caller)
+    private func query(
+        _ requested: RequestedQuery, in bucket: BucketName, _ caller: Caller
+    ) async throws(WebFailure) -> (query: Query, centers: [MovingCenter]) {
+        let limits = service.limits
+        guard case .json(let text) = requested else {
+            let clause = try await catalog.clause(
+                requested, of: CollectionName(bucket), for: caller)
+            return (Query(clause: clause), [])
+        }
+        return try WebFailure.reading(query: text) { view throws(ServiceFailure) in
+            try QueryParser(limits: limits).watchedQuery(view)
+        }
     }
 }
 

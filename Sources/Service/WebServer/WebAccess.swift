@@ -131,6 +131,9 @@ struct WebAccess: Sendable {
 
     // MARK: Logins
 
+    private static let loginAdvice =
+        "send a token as Authorization: Bearer, or as the password of Basic"
+
     /// The caller by the request's token or session; one without a login if it has neither. Counts the
     /// request, and comes before anything else of it is read.
     ///
@@ -138,7 +141,7 @@ struct WebAccess: Sendable {
     ///   requests.
     func caller(of request: WebRequest) throws(WebFailure) -> Caller {
         if let caller = request.caller { return caller }
-        let caller = Caller(address: request.address)
+        let caller = Caller(address: request.address, loginAdvice: Self.loginAdvice)
         let begin = service.clock.nanoseconds()
         do throws(ServiceFailure) {
             if service.requiresLogin { try identify(caller, by: request) }
@@ -248,7 +251,7 @@ struct WebAccess: Sendable {
             throw WebFailure(
                 .badRequest, "OPERATION_NOT_ALLOWED", "the service has no tokens; nobody logs in")
         }
-        let caller = Caller(address: request.address)
+        let caller = Caller(address: request.address, loginAdvice: Self.loginAdvice)
         let grant: Grant
         do throws(ServiceFailure) {
             guard let token = Self.bodyToken(of: request) else {

@@ -108,11 +108,10 @@ public struct WebPort: ServiceLifecycle.Service {
     ///
     /// - Throws: when the server cannot listen on the address.
     public func run() async throws {
-        let runner = MessageRunner(
-            service: service, workers: workers, elsewhere: try await otherNodes(),
-            logger: logger)
+        let desk = AsyncDesk(
+            Desk(service: service, workers: workers, logger: logger), nodes: otherNodes)
         let site = Site(
-            service: service, runner: runner, settings: settings, proxies: proxies,
+            service: service, desk: desk, settings: settings, proxies: proxies,
             isSecure: tls != nil, loop: listener.loop, logger: logger)
         let refusal: Refusal = { site.refusal(of: $0) }
         try await listener.run(refusal: refusal) { request, writer, connection in
@@ -120,9 +119,9 @@ public struct WebPort: ServiceLifecycle.Service {
         }
     }
 
-    private func otherNodes() async throws -> OtherNodes? {
+    private var otherNodes: NodeLinks? {
         guard let placement = service.placement, let nodes else { return nil }
-        return try await OtherNodes.reached(
+        return NodeLinks.reached(
             over: listener.loop, as: nodes, tls, placement, service.limits, service.clock)
     }
 }

@@ -1,7 +1,6 @@
+import JSONText
 import Objects
 import Operations
-import QueryLanguage
-import QueryServer
 import WebExchange
 import WireProtocol
 
@@ -9,25 +8,25 @@ import WireProtocol
 struct WebService: WebOperations {
     /// The limits for requests.
     let limits: Limits
-    private let runner: MessageRunner
+    private let desk: AsyncDesk
     private let access: WebAccess
 
-    init(limits: Limits, runner: MessageRunner, access: WebAccess) {
-        (self.limits, self.runner, self.access) = (limits, runner, access)
+    init(limits: Limits, desk: AsyncDesk, access: WebAccess) {
+        (self.limits, self.desk, self.access) = (limits, desk, access)
     }
 
-    /// Calls a method as a request of the line protocol would.
-    func call(
-        _ method: MethodName, _ params: [UInt8], from caller: Caller
-    ) async throws(RPCFailure) -> [UInt8] {
-        try await runner.call(method, params, from: caller)
+    /// Carries out a call.
+    func reply<Reply>(
+        to call: TypedCall<Reply>, from caller: Caller
+    ) async throws(RPCFailure) -> Reply {
+        try await desk.ask(call, from: caller)
     }
 
-    /// Calls `bucket.clusters`, without JSON if this node answers.
-    func clusters(
-        _ params: [UInt8], from caller: Caller
-    ) async throws(RPCFailure) -> ClusterAnswer {
-        try await runner.clusters(params, from: caller)
+    /// Reads a body as JSON.
+    func reading<Value: Sendable>(
+        _ text: [UInt8], for caller: Caller, _ body: @escaping @Sendable (JSONView) -> Value
+    ) async throws(JSONSyntaxError) -> Value {
+        try await desk.reading(text, for: caller, body)
     }
 
     /// The caller of a request by its token or its session.

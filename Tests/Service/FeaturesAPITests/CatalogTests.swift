@@ -10,7 +10,7 @@ import Wire
     private static func bucket(_ number: Int) -> BucketName { BucketName(trusted: "b\(number)") }
 
     private static func entry(bytes: Int, at time: Int64) -> Catalog.Entry {
-        let field = CollectionShape.Field(path: String(repeating: "n", count: bytes), types: [])
+        let field = SurveyedField(path: String(repeating: "n", count: bytes), types: [])
         let geoFields = GeoFields(all: [FieldPath("at")], place: FieldPath("at"))
         return Catalog.Entry(geoFields: geoFields, fields: [field], grant: nil, time: time)
     }
@@ -45,9 +45,9 @@ import Wire
 private struct NoOperations: WebOperations {
     let limits = Limits()
 
-    func call(
-        _ method: MethodName, _ params: [UInt8], from caller: Caller
-    ) async throws(RPCFailure) -> [UInt8] {
+    func reply<Reply>(
+        to call: TypedCall<Reply>, from caller: Caller
+    ) async throws(RPCFailure) -> Reply {
         throw .invalidRequest("nobody asks")
     }
 

@@ -197,9 +197,9 @@ import Wire
     private struct Closed: WebOperations {
         let limits = Limits()
 
-        func call(
-            _ method: MethodName, _ params: [UInt8], from caller: Caller
-        ) async throws(RPCFailure) -> [UInt8] {
+        func reply<Reply>(
+            to call: TypedCall<Reply>, from caller: Caller
+        ) async throws(RPCFailure) -> Reply {
             throw RPCFailure(ServiceFailure(.unauthorized, "log in first"))
         }
 

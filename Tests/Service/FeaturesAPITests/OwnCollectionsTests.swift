@@ -19,10 +19,10 @@ import Wire
 
         var limits: Limits { operations.limits }
 
-        func call(
-            _ method: MethodName, _ params: [UInt8], from caller: Caller
-        ) async throws(RPCFailure) -> [UInt8] {
-            try await operations.call(method, params, from: caller)
+        func reply<Reply>(
+            to call: TypedCall<Reply>, from caller: Caller
+        ) async throws(RPCFailure) -> Reply {
+            try await operations.reply(to: call, from: caller)
         }
 
         func caller(of request: WebRequest) throws(WebFailure) -> Caller {

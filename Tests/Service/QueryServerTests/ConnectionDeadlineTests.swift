@@ -9,12 +9,12 @@ import Testing
     func `Who has not arrived after handshakeMilliseconds is closed`(_ milliseconds: Int64) {
         for (isSecured, isWelcome) in [(false, true), (true, false), (true, true)] {
             var run = ConnectionRun(limits: .impatient, isSecured: isSecured)
-            run.look(at: milliseconds, isWelcome: isWelcome)
+            run.check(at: milliseconds, isWelcome: isWelcome)
             #expect(run.isClosed == (milliseconds > 100 && !(isSecured && isWelcome)))
         }
         var run = ConnectionRun(limits: .impatient, isSecured: false)
         run.handle(.secured)
-        run.look(at: milliseconds)
+        run.check(at: milliseconds)
         #expect(!run.isClosed)
     }
 
@@ -22,8 +22,8 @@ import Testing
     func `A line that does not end within lineMilliseconds is told so`(_ milliseconds: Int64) {
         var run = ConnectionRun(limits: .impatient)
         run.receive("r")
-        run.look(at: 0)
-        run.look(at: milliseconds)
+        run.check(at: 0)
+        run.check(at: milliseconds)
         #expect(run.sent == (milliseconds > 200 ? "lineTooSlow" : ""))
         #expect(run.isFinishing == (milliseconds > 200))
     }
@@ -32,29 +32,29 @@ import Testing
     func `Who does not read for unreadMilliseconds is closed`(_ milliseconds: Int64) {
         var run = ConnectionRun(limits: .impatient)
         run.receive("r1\n")
-        run.look(at: 0, unsentBytes: 3)
-        run.look(at: milliseconds, unsentBytes: 3)
+        run.check(at: 0, unsentBytes: 3)
+        run.check(at: milliseconds, unsentBytes: 3)
         #expect(run.isClosed == (milliseconds > 300))
     }
 
     @Test(arguments: [399, 400, 401])
     func `Who asks nothing for idleMilliseconds is told the end`(_ milliseconds: Int64) {
         var run = ConnectionRun(limits: .impatient)
-        run.look(at: milliseconds)
+        run.check(at: milliseconds)
         #expect(run.isFinishing == (milliseconds > 400))
     }
 
     @Test func `Who watches may ask nothing for as long as it likes, but has to read`() {
         var run = ConnectionRun(limits: .impatient)
-        for time in [1, 401, 1_000, 100_000] as [Int64] { run.look(at: time, isWatching: true) }
+        for time in [1, 401, 1_000, 100_000] as [Int64] { run.check(at: time, isWatching: true) }
         #expect(!run.isFinishing)
-        run.look(at: 100_400)
+        run.check(at: 100_400)
         #expect(!run.isFinishing)
-        run.look(at: 100_401)
+        run.check(at: 100_401)
         #expect(run.isFinishing)
         var unread = ConnectionRun(limits: .impatient)
-        unread.look(at: 0, unsentBytes: 3, isWatching: true)
-        unread.look(at: 301, unsentBytes: 3, isWatching: true)
+        unread.check(at: 0, unsentBytes: 3, isWatching: true)
+        unread.check(at: 301, unsentBytes: 3, isWatching: true)
         #expect(unread.isClosed)
     }
 }

@@ -97,8 +97,8 @@ import Testing
             room: WriteRoom(bytes: limits.queuedWriteBytes),
             connectionMemory: ConnectionMemory(limit: limits.bufferedBytes))
         let handler = ConnectionHandler(
-            dispatcher: Dispatcher(service: service, logger: Logger(label: "test")),
-            workers: workers, scheduler: scheduler, caller: Caller(address: "local"),
+            desk: Desk(service: service, workers: workers, logger: Logger(label: "test")),
+            scheduler: scheduler, caller: Caller(address: "local"),
             isSecured: true)
         let channel = EmbeddedChannel(handler: handler, loop: loop)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 4_362)).wait()

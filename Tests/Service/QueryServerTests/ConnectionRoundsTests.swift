@@ -189,7 +189,7 @@ private final class CheckedUser: StillConnection, @unchecked Sendable {
         self.bufferedBytes = bufferedBytes
     }
 
-    override func look(now: Int64) -> Bool {
+    override func check(now: Int64) -> Bool {
         checks += 1
         onCheck()
         return rests

@@ -27,12 +27,12 @@ struct ConnectionRun {
     private(set) var notifications = 0
     /// Notifications that the connection has not fetched.
     private(set) var untold = 0
-    private(set) var running: Request?
-    private(set) var waiting: Request?
+    private(set) var running: ServiceRequest?
+    private(set) var waiting: ServiceRequest?
     /// How many notifications have to be fetched before that is told; nil while it is not due.
     private var untoldBefore: Int?
-    private(set) var submitted: [Request] = []
-    private(set) var examining: LongText?
+    private(set) var submitted: [ServiceRequest] = []
+    private(set) var onWorker: LongText?
     private(set) var isReading = false
     private(set) var isQueued = false
     private(set) var isPaused = false
@@ -92,8 +92,8 @@ struct ConnectionRun {
     }
 
     mutating func finishExamining() {
-        guard let text = examining else { return }
-        examining = nil
+        guard let text = onWorker else { return }
+        onWorker = nil
         handle(.found(.request(Self.request("r\(text.bytes.count)"))))
     }
 
@@ -128,17 +128,17 @@ struct ConnectionRun {
     private mutating func tellIfDue() {
         guard let request = waiting, untoldBefore == 0 else { return }
         (waiting, untoldBefore) = (nil, nil)
-        handle(.answered(.told(ReadyRead(request: request, begin: now))))
+        handle(.answered(.waitedFor(ReadyRead(request: request, begin: now))))
     }
 
-    mutating func look(
+    mutating func check(
         at milliseconds: Int64, unsentBytes: Int = 0, isWelcome: Bool = true,
         isWatching: Bool = false
     ) {
         now = milliseconds * 1_000_000
-        let look = Connection.Look(
+        let check = Connection.Check(
             now: now, unsentBytes: unsentBytes, isWelcome: isWelcome, isWatching: isWatching)
-        handle(.looked(look))
+        handle(.checked(check))
     }
 
     mutating func finishSending() {
@@ -151,7 +151,7 @@ struct ConnectionRun {
     mutating func finishAll() {
         setWritable(true)
         setRoom(true)
-        while running != nil || waiting != nil || !submitted.isEmpty || examining != nil || isQueued
+        while running != nil || waiting != nil || !submitted.isEmpty || onWorker != nil || isQueued
         {
             finishRead()
             tell()
@@ -182,10 +182,10 @@ struct ConnectionRun {
     private mutating func carryOut(_ action: Connection.Action, _ output: inout JSONWriter) {
         check(!isClosed, "something is done behind the end")
         switch action {
-        case .look:
-            let found = connection.look(line: { Self.find($0) }, element: { Self.find($0) })
+        case .parse:
+            let found = connection.parse(line: { Self.find($0) }, element: { Self.find($0) })
             connection.receive(.found(found))
-        case .examine(let text): examining = text
+        case .parseOnWorker(let text): onWorker = text
         case .run(let request) where request.isWrite:
             check(running == nil, "a write is begun beside a read")
             check(
@@ -201,9 +201,10 @@ struct ConnectionRun {
         case .answer(.write(let finished)): answer(finished.request, &output)
         case .answer(.mayRead(let request, _, _, _)), .answer(.arrived(let request, _)):
             run(request, &output)
-        case .answer(.told(let read)):
+        case .answer(.waitedFor(let read)):
             answer(read.request, &output)
-        case .answer(.notified): check(false, "a notification is no answer")
+        case .answer(.notified), .answer(.forOtherNode):
+            check(false, "it is no answer to a client")
         case .notify:
             check(isWritable, "a notification is given to who does not read")
             now += notificationTime
@@ -239,7 +240,7 @@ struct ConnectionRun {
         }
     }
 
-    private mutating func run(_ request: Request, _ output: inout JSONWriter) {
+    private mutating func run(_ request: ServiceRequest, _ output: inout JSONWriter) {
         check(
             running == nil && waiting == nil && submitted.isEmpty,
             "a read is begun beside something")
@@ -253,7 +254,7 @@ struct ConnectionRun {
         }
     }
 
-    private mutating func answer(_ request: Request, _ output: inout JSONWriter) {
+    private mutating func answer(_ request: ServiceRequest, _ output: inout JSONWriter) {
         connection.answer(request.id, into: &output) { $0.raw(Self.answer(to: request)) }
     }
 
@@ -268,7 +269,9 @@ struct ConnectionRun {
     private static let search: Write = .deleteWhere(
         bucket: .init(trusted: "shops"), clause: .all)
 
-    private static func answer(to request: Request) -> [UInt8] { Array((request.id ?? "").utf8) }
+    private static func answer(to request: ServiceRequest) -> [UInt8] {
+        Array((request.id ?? "").utf8)
+    }
 
     private static func find(_ bytes: UnsafeBufferPointer<UInt8>?) -> ParsedText {
         guard let bytes else { return .request(request("xLong")) }
@@ -280,13 +283,13 @@ struct ConnectionRun {
         return word.hasPrefix("L") ? .much : .request(request(word))
     }
 
-    private static func request(_ word: String) -> Request {
+    private static func request(_ word: String) -> ServiceRequest {
         let id = word.hasPrefix("n") ? nil : word
         return switch word.first {
-        case "w": Request(id: id, method: nil, call: .write(write, key: nil))
-        case "d": Request(id: id, method: nil, call: .write(search, key: nil))
-        case "x": Request(id: id, method: nil, failure: .lineTooSlow(limit: 0))
-        default: Request(id: id, method: nil, call: .read(Nothing(), atLeast: nil))
+        case "w": ServiceRequest(id: id, method: nil, call: .write(write, key: nil))
+        case "d": ServiceRequest(id: id, method: nil, call: .write(search, key: nil))
+        case "x": ServiceRequest(id: id, method: nil, failure: .lineTooSlow(limit: 0))
+        default: ServiceRequest(id: id, method: nil, call: .read(Nothing(), atLeast: nil))
         }
     }
 }

@@ -1,4 +1,5 @@
 import Objects
+import Operations
 import Testing
 
 @testable import QueryServer
@@ -62,17 +63,17 @@ import Testing
     @Test func `What is looked at elsewhere holds up what is behind it, and nothing else does`() {
         var run = ConnectionRun()
         run.receive("Long\nr2\n")
-        #expect(run.examining?.isAdmitted == true && run.sent == "" && !run.isReading)
+        #expect(run.onWorker?.isAdmitted == true && run.sent == "" && !run.isReading)
         run.finishExamining()
         #expect(run.sent == "r4\nr2\n" && run.isReading)
         let long = String(repeating: "r", count: LongText.shortBytes)
         run.receive(long + "\n")
-        #expect(run.sent.hasSuffix("\n" + long + "\n") && run.examining == nil)
+        #expect(run.sent.hasSuffix("\n" + long + "\n") && run.onWorker == nil)
         run.receive(long + "r\n")
-        #expect(run.examining?.isAdmitted == false)
+        #expect(run.onWorker?.isAdmitted == false)
         run.finishExamining()
         run.receive("[\(long),n2,\(long)r]\n")
-        #expect(run.examining?.bytes.count == 2 * long.utf8.count + 7, "the line is long")
+        #expect(run.onWorker?.bytes.count == 2 * long.utf8.count + 7, "the line is long")
         #expect(run.faults.isEmpty, "\(run.faults)")
     }
 
@@ -316,9 +317,9 @@ import Testing
         var run = ConnectionRun()
         run.handle(.drained)
         run.finishSending()
-        run.look(at: 500)
+        run.check(at: 500)
         #expect(!run.isClosed)
-        run.look(at: 501)
+        run.check(at: 501)
         #expect(run.isClosed)
     }
 
@@ -342,7 +343,7 @@ import Testing
         #expect(busy.sent == "" && busy.isClosed && busy.connection.bufferedBytes == 0)
         var unread = ConnectionRun()
         unread.receive("r1\n")
-        unread.look(at: 1, unsentBytes: 9)
+        unread.check(at: 1, unsentBytes: 9)
         #expect(unread.connection.bufferedBytes == 9)
         unread.handle(.evict)
         #expect(unread.isClosed && unread.sent == "r1\n")

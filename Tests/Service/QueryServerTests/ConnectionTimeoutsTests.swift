@@ -7,26 +7,27 @@ import Testing
 @Suite struct ConnectionTimeoutsTests {
     @Test(
         arguments: [
-            (ConnectionTimeouts.Look(hasArrived: false), 100, .noHandshake),
-            (ConnectionTimeouts.Look(isWithinLine: true), 200, .unendingLine),
-            (ConnectionTimeouts.Look(unsentBytes: 1), 300, .unread),
-            (ConnectionTimeouts.Look(), 400, .idle),
-        ] as [(ConnectionTimeouts.Look, Int64, ConnectionTimeouts.End)])
+            (ConnectionTimeouts.Check(hasArrived: false), 100, .noHandshake),
+            (ConnectionTimeouts.Check(isWithinLine: true), 200, .unendingLine),
+            (ConnectionTimeouts.Check(unsentBytes: 1), 300, .unread),
+            (ConnectionTimeouts.Check(), 400, .idle),
+        ] as [(ConnectionTimeouts.Check, Int64, ConnectionTimeouts.End)])
     func `A connection ends a millisecond after its limit`(
-        _ look: ConnectionTimeouts.Look, _ limit: Int64, _ end: ConnectionTimeouts.End
+        _ check: ConnectionTimeouts.Check, _ limit: Int64, _ end: ConnectionTimeouts.End
     ) {
         var timeouts = ConnectionTimeouts(now: 0)
         for (after, expected) in [(0, nil), (limit - 1, nil), (limit, nil), (limit + 1, end)] {
             #expect(
-                timeouts.end(of: look, now: after * 1_000_000, .impatient) == expected, "\(after)")
+                timeouts.end(of: check, now: after * 1_000_000, .impatient) == expected, "\(after)")
         }
     }
 
     @Test func `A request under way, a finished line and a read answer each begin the time anew`() {
         var timeouts = ConnectionTimeouts(now: 0)
-        func end(_ look: ConnectionTimeouts.Look, _ milliseconds: Int64) -> ConnectionTimeouts.End?
+        func end(_ check: ConnectionTimeouts.Check, _ milliseconds: Int64) -> ConnectionTimeouts
+            .End?
         {
-            timeouts.end(of: look, now: milliseconds * 1_000_000, .impatient)
+            timeouts.end(of: check, now: milliseconds * 1_000_000, .impatient)
         }
         #expect(end(.init(isAtWork: true), 10_000) == nil)
         #expect(end(.init(), 10_400) == nil)
@@ -43,17 +44,17 @@ import Testing
     }
 
     @Test func `What has begun since the last look has its full time`() {
-        for (look, limit, expected) in [
+        for (check, limit, expected) in [
             (.init(isWithinLine: true), 200, .unendingLine), (.init(unsentBytes: 1), 300, .unread),
-        ] as [(ConnectionTimeouts.Look, Int64, ConnectionTimeouts.End)] {
+        ] as [(ConnectionTimeouts.Check, Int64, ConnectionTimeouts.End)] {
             var timeouts = ConnectionTimeouts(now: 0)
-            func end(_ look: ConnectionTimeouts.Look, _ time: Int64) -> ConnectionTimeouts.End? {
-                timeouts.end(of: look, now: time * 1_000_000, .impatient)
+            func end(_ check: ConnectionTimeouts.Check, _ time: Int64) -> ConnectionTimeouts.End? {
+                timeouts.end(of: check, now: time * 1_000_000, .impatient)
             }
             #expect(end(.init(), 0) == nil)
-            #expect(end(look, 90) == nil)
-            #expect(end(look, 90 + limit) == nil)
-            #expect(end(look, 91 + limit) == expected)
+            #expect(end(check, 90) == nil)
+            #expect(end(check, 90 + limit) == nil)
+            #expect(end(check, 91 + limit) == expected)
         }
     }
 

@@ -1,8 +1,9 @@
 import JSONText
+import LiveQueries
 import Logging
 import Objects
 import Operations
-import QueryServer
+import QueryLanguage
 import TestSupport
 import Testing
 import WireProtocol
@@ -13,7 +14,7 @@ import WireProtocol
 
     private static func with(
         _ placement: TestPlacement, access: AccessControl? = nil,
-        _ body: (MessageRunner, Operations.Service, PlacedBackend) async throws -> Void
+        _ body: (AsyncDesk, Operations.Service, PlacedBackend) async throws -> Void
     ) async throws {
         let backend = PlacedBackend(placement)
         let limits = Limits()
@@ -21,7 +22,7 @@ import WireProtocol
         try await Workers.with(limits) { workers in
             let logger = Logger(label: "test") { _ in LogLines() }
             try await body(
-                MessageRunner(service: service, workers: workers, logger: logger), service,
+                AsyncDesk(Desk(service: service, workers: workers, logger: logger)), service,
                 backend)
         }
     }
@@ -30,9 +31,21 @@ import WireProtocol
     private static var caller: Caller { Caller(address: "a1") }
 
     private static func call(
-        _ runner: MessageRunner, _ method: MethodName, _ params: String
-    ) async throws -> JSONValue {
-        try JSONValue(parsing: try await runner.call(method, Array(params.utf8), from: caller))
+        _ desk: AsyncDesk, _ method: MethodName, _ params: String, from caller: Caller = caller
+    ) async throws(RPCFailure) -> JSONValue {
+        let request = #"{"jsonrpc":"2.0","id":1,"method":"\#(method.text)","params":\#(params)}"#
+        let text = try await desk.answer(
+            Array(request.utf8), from: caller, maximumBytes: 1_000_000)
+        let found = try? JSONParser.reading(text ?? []) { view in
+            Result { () throws(RPCFailure) in
+                if let failure = view["error"].flatMap(RPCFailure.init) { throw failure }
+                return view["result"].flatMap { try? JSONValue(parsing: Array($0.text)) }
+            }
+        }
+        guard let result = try found?.get() else {
+            throw .invalidRequest("the answer cannot be read")
+        }
+        return result
     }
 
     private static func failure(
@@ -47,10 +60,16 @@ import WireProtocol
     }
 
     private static func refusalOfWatch(
-        by runner: MessageRunner, _ params: String = #"{"bucket":"shops"}"#
+        by desk: AsyncDesk, _ params: String = #"{"bucket":"shops"}"#
     ) async -> RPCFailure? {
         await failure { () throws(RPCFailure) in
-            try await runner.startWatch(Array(params.utf8), from: caller)
+            let request = try? JSONParser.reading(Array(params.utf8)) { view in
+                var members = MemberReader(params: view)
+                let bucket = BucketName(trusted: try members.string("bucket"))
+                return try WatchRequest(bucket: bucket, from: &members, limits: Limits())
+            }
+            guard let request else { throw .invalidRequest("it is no watch") }
+            try await desk.startWatch(request, from: caller)
         }
     }
 
@@ -65,12 +84,10 @@ import WireProtocol
         file.add(.init(token, try Grant(principal: "rita", role: .read), created: 0))
         let access = AccessControl(tokens: file)
         try await Self.with(TestPlacement(copies: 2, Self.addresses), access: access) {
-            runner, service, _ in
+            desk, service, _ in
             let caller = Caller(address: "a2")
             func nodes() async throws -> JSONValue? {
-                try JSONValue(
-                    parsing: try await runner.call(.info, Array("{}".utf8), from: caller))[
-                        "nodes"]
+                try await Self.call(desk, .info, "{}", from: caller)["nodes"]
             }
             #expect(try await nodes() == nil)
             _ = try service.logIn(token.text, caller)
@@ -84,14 +101,14 @@ import WireProtocol
     {
         let placement = TestPlacement(copies: 2, Self.addresses + [""])
         placement.place("shops", on: [2, 1, 0], isHeld: false)
-        try await Self.with(placement) { runner, _, _ in
-            let info = try await Self.call(runner, .info, "{}")
+        try await Self.with(placement) { desk, _, _ in
+            let info = try await Self.call(desk, .info, "{}")
             // One that has just started has no address yet.
             #expect(info["nodes"]?.array?.compactMap(\.string) == Self.addresses)
             for (bucket, addresses) in [
                 ("shops", ["db2:4362", "db1:4362"]), ("others", ["db0:4362", "db1:4362"]),
             ] {
-                let route = try await Self.call(runner, .route, #"{"bucket":"\#(bucket)"}"#)
+                let route = try await Self.call(desk, .route, #"{"bucket":"\#(bucket)"}"#)
                 #expect(route["nodes"]?.array?.compactMap(\.string) == addresses, "\(bucket)")
             }
         }
@@ -102,8 +119,8 @@ import WireProtocol
     {
         let placement = TestPlacement(copies: 2, Self.addresses)
         placement.place("shops", on: [2, 1, 0], isHeld: false)
-        try await Self.with(placement) { runner, _, _ in
-            let failure = await Self.refusalOfWatch(by: runner)
+        try await Self.with(placement) { desk, _, _ in
+            let failure = await Self.refusalOfWatch(by: desk)
             #expect(failure?.errorCode == "OPERATION_NOT_ALLOWED" && failure?.path == "bucket")
             #expect(failure?.message.hasSuffix("watch it at db2:4362 or db1:4362") == true)
         }
@@ -114,8 +131,8 @@ import WireProtocol
     {
         let placement = TestPlacement(copies: 2, Self.addresses)
         placement.place("shops", on: [1, 0, 2], isHeld: false)
-        try await Self.with(placement) { runner, _, _ in
-            let failure = await Self.refusalOfWatch(by: runner)
+        try await Self.with(placement) { desk, _, _ in
+            let failure = await Self.refusalOfWatch(by: desk)
             #expect(failure?.errorCode == "TEMPORARY_UNAVAILABLE_ERROR")
             #expect(failure?.retryAfterMilliseconds == 100, "\(failure?.message ?? "none")")
         }
@@ -127,8 +144,8 @@ import WireProtocol
         let placement = TestPlacement(copies: 2, Self.addresses)
         placement.place("shops", on: [0, 2, 1], isHeld: true)
         placement.place("parks", on: [1, 2, 0], isHeld: true)
-        try await Self.with(placement) { runner, _, _ in
-            let failure = await Self.refusalOfWatch(by: runner, Self.pairs)
+        try await Self.with(placement) { desk, _, _ in
+            let failure = await Self.refusalOfWatch(by: desk, Self.pairs)
             #expect(failure?.errorCode == "OPERATION_NOT_ALLOWED")
             #expect(failure?.path == "pairs.bucket")
             #expect(failure?.message.contains(#"the bucket "parks""#) == true)
@@ -142,14 +159,14 @@ import WireProtocol
         let placement = TestPlacement(copies: 1, Self.addresses)
         placement.place("shops", on: [0, 1, 2], isHeld: true)
         placement.place("parks", on: [1, 2, 0], isHeld: false)
-        try await Self.with(placement) { runner, _, _ in
-            let failure = await Self.refusalOfWatch(by: runner, Self.pairs)
+        try await Self.with(placement) { desk, _, _ in
+            let failure = await Self.refusalOfWatch(by: desk, Self.pairs)
             #expect(failure?.errorCode == "TEMPORARY_UNAVAILABLE_ERROR")
             let message = failure?.message ?? "none"
             #expect(message.contains(#"is loading the bucket "parks""#), "\(message)")
             placement.place("shops", on: [1, 0, 2], isHeld: true)
             placement.place("parks", on: [0, 1, 2], isHeld: true)
-            let other = await Self.refusalOfWatch(by: runner, Self.pairs)
+            let other = await Self.refusalOfWatch(by: desk, Self.pairs)
             #expect(other?.message.hasSuffix("watch it at db1:4362") == true)
         }
     }
@@ -158,21 +175,21 @@ import WireProtocol
         async throws
     {
         let placement = TestPlacement(Self.addresses, held: ["own"])
-        try await Self.with(placement) { runner, _, _ in
+        try await Self.with(placement) { desk, _, _ in
             for (method, params) in [
                 (.get, #"{"bucket":"shops","id":"o1"}"#), (.count, #"{"bucket":"shops"}"#),
                 (.delete, #"{"bucket":"shops","id":"o1"}"#), (.export, #"{"bucket":"shops"}"#),
             ] as [(MethodName, String)] {
                 let failure = await Self.failure { () throws(RPCFailure) in
-                    _ = try await runner.call(method, Array(params.utf8), from: Self.caller)
+                    _ = try await Self.call(desk, method, params)
                 }
                 #expect(failure?.errorCode == "TEMPORARY_UNAVAILABLE_ERROR", "\(method)")
             }
-            let own = try await Self.call(runner, .count, #"{"bucket":"own"}"#)
+            let own = try await Self.call(desk, .count, #"{"bucket":"own"}"#)
             #expect(own["count"]?.int == 0)
             // What is invalid is told so wherever the bucket is.
             let invalid = await Self.failure { () throws(RPCFailure) in
-                _ = try await runner.call(.get, Array(#"{"bucket":"?"}"#.utf8), from: Self.caller)
+                _ = try await Self.call(desk, .get, #"{"bucket":"?"}"#)
             }
             #expect(invalid?.errorCode == "INVALID_BUCKET")
         }

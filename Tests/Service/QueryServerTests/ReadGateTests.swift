@@ -169,7 +169,7 @@ import WireProtocol
                 eventLoop: loop, executor: LoopExecutor(), turns: LoopTurns(on: loop)))
         let users = (0..<4).map { _ in WaitingUser() }
         for (number, user) in users.enumerated() {
-            let request = Request(
+            let request = ServiceRequest(
                 id: "\(number)", method: nil, failure: .lineTooLong(limit: 0))
             gate.hold(
                 ReadGate.Arrival(user: user, request: request, begin: 0, bytes: 0),

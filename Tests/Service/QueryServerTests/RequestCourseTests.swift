@@ -21,35 +21,35 @@ struct RequestCourseTests {
         func run(_ context: ReadContext, into writer: inout JSONWriter) {}
     }
 
-    private static func request(_ call: Call) -> Request {
-        Request(id: "1", method: nil, call: call)
+    private static func request(_ call: Call) -> ServiceRequest {
+        ServiceRequest(id: "1", method: nil, call: call)
     }
 
     private static let write = Write.deleteBucket(BucketName(trusted: "bb"))
 
     /// A request for a bucket that another node holds.
-    private static var passedOn: Request {
+    private static var forwardedRequest: ServiceRequest {
         let text = Array(
             #"{"jsonrpc":"2.0","id":1,"method":"object.get","params":{"bucket":"bb","id":"xx"}}"#
                 .utf8)
-        let passage = Passage(
+        let forwarded = ForwardedRequest(
             bucket: BucketName(trusted: "bb"), text: text, mayBeRepeated: true)
         let unread = text.withUnsafeBufferPointer {
             RequestParser(limits: Limits()).parse(element: $0)
         }
-        return Request(passing: unread, on: passage)
+        return ServiceRequest(forwarding: unread, as: forwarded)
     }
 
     /// The course in a word.
     private static func course(
-        _ request: Request, hasNodes: Bool = false, readsAtOnce: Bool = true
+        _ request: ServiceRequest, hasNodes: Bool = false, readsAtOnce: Bool = true
     ) -> String {
         let course = request.course(hasNodes: hasNodes) { read, change in
             change == nil && (readsAtOnce || !read.seesObjects)
         }
         return switch course {
         case .write(_, let key): key == nil ? "write" : "write once"
-        case .passOn(let passage): "pass on \(passage.bucket.text)"
+        case .forward(let forwarded): "forward \(forwarded.bucket.text)"
         case .gather(.each(let method)): "gather \(method.text)"
         case .gather(.buckets): "gather buckets"
         case .await(let change): "await \(change.map(String.init) ?? "latest")"
@@ -59,7 +59,7 @@ struct RequestCourseTests {
 
     @Test(arguments: [false, true], [false, true])
     func `a failure and a write wait for nobody`(_ hasNodes: Bool, _ readsAtOnce: Bool) {
-        let failed = Request(id: "1", method: nil, failure: .invalidRequest("no"))
+        let failed = ServiceRequest(id: "1", method: nil, failure: .invalidRequest("no"))
         #expect(Self.course(failed, hasNodes: hasNodes, readsAtOnce: readsAtOnce) == "run")
         let write = Self.request(.write(Self.write, key: nil))
         #expect(Self.course(write, hasNodes: hasNodes, readsAtOnce: readsAtOnce) == "write")
@@ -95,8 +95,8 @@ struct RequestCourseTests {
 
     @Test func `a request for another node's bucket goes there, and fails where no node is known`()
     {
-        let request = Self.passedOn
-        #expect(Self.course(request, hasNodes: true, readsAtOnce: false) == "pass on bb")
+        let request = Self.forwardedRequest
+        #expect(Self.course(request, hasNodes: true, readsAtOnce: false) == "forward bb")
         #expect(Self.course(request, readsAtOnce: false) == "run")
         let failure = #expect(throws: RPCFailure.self) { try request.validCall() }
         #expect(failure?.errorCode == "TEMPORARY_UNAVAILABLE_ERROR")

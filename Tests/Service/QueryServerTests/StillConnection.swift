@@ -13,6 +13,6 @@ class StillConnection: ScheduledConnection, @unchecked Sendable {
     func takeRoom() {}
     func sendOutput() {}
     func goOn() {}
-    func look(now: Int64) -> Bool { false }
+    func check(now: Int64) -> Bool { false }
     func evict() {}
 }

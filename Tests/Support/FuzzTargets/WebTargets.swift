@@ -1,4 +1,5 @@
 import FeaturesAPI
+import Geodesy
 import JSONText
 import Objects
 import QueryLanguage
@@ -20,12 +21,13 @@ enum WebTargets {
         for segment in path {
             guard let collection = try? CollectionName(segment) else { continue }
             precondition((try? CollectionName(collection.text)) == collection)
-            var query: [UInt8]?
-            if case .json(let text) = try? request.requestedQuery() { query = text }
-            guard let question = try? ClusterQuestion(collection, of: request, query) else {
+            var clause = Clause.all
+            if case .clause(let filter) = try? request.requestedQuery() { clause = filter }
+            guard let question = try? ClusterQuestion(collection, of: request, clause) else {
                 continue
             }
-            let bucket = try? JSONParser.reading(question.params { _ in }) { $0["bucket"]?.string }
+            let params = question.call(GridWindow(level: 4)).paramsText
+            let bucket = try? JSONParser.reading(params) { $0["bucket"]?.string }
             precondition(bucket == collection.bucket.text)
         }
     }

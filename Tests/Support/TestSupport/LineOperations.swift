@@ -1,4 +1,5 @@
 import GeoBucketClient
+import JSONText
 import Objects
 import Operations
 import WebExchange
@@ -14,8 +15,21 @@ public struct LineOperations: WebOperations {
         (self.service, self.limits) = (service, limits)
     }
 
-    public func call(
-        _ method: MethodName, _ params: [UInt8], from caller: Caller
+    /// The reply of another process, as that of another node.
+    public func reply<Reply>(
+        to call: TypedCall<Reply>, from caller: Caller
+    ) async throws(RPCFailure) -> Reply {
+        let result = try await text(call.name, call.paramsText)
+        let parser = JSONParser()
+        defer { withExtendedLifetime(parser) {} }
+        guard let view = try? parser.parse(result) else {
+            throw .invalidRequest("the result cannot be read")
+        }
+        return try call.reply(in: view)
+    }
+
+    private func text(
+        _ method: MethodName, _ params: [UInt8]
     ) async throws(RPCFailure) -> [UInt8] {
         do {
             return try await service.connection.call("\(method.text)", params)

@@ -43,19 +43,21 @@ final class AdmissionControl: Sendable {
         let operation = operation()
         if operation == .open { return }
         if grant == nil, let anonymous = caller.anonymous {
-            try anonymous.check(operation)
+            try anonymous.check(operation, caller)
         } else if access != nil {
-            try check(operation, grant)
+            try check(operation, grant, caller)
         }
         guard case .write = operation, isQueueFull else { return }
         throw .tooMany("\(limits.queuedWrites) writes are waiting, as many as may", 100_000_000)
     }
 
-    private func check(_ operation: Operation, _ grant: Grant?) throws(ServiceFailure) {
+    private func check(
+        _ operation: Operation, _ grant: Grant?, _ caller: Caller
+    ) throws(ServiceFailure) {
         if case .read(let bucket) = operation, everybody?.contains(bucket) == true { return }
         if let grant { return try grant.check(operation) }
-        guard let everybody else { throw .noLogin }
-        try everybody.check(operation)
+        guard let everybody else { throw .noLogin(caller) }
+        try everybody.check(operation, caller)
     }
 
     /// What a caller may read, by a login that was valid a moment ago.
@@ -80,13 +82,13 @@ final class AdmissionControl: Sendable {
     ) throws(ServiceFailure) {
         let grant = renewedGrant(of: caller)
         if grant == nil, let anonymous = caller.anonymous {
-            for bucket in buckets { try anonymous.check(.read(bucket)) }
+            for bucket in buckets { try anonymous.check(.read(bucket), caller) }
             return
         }
         let reach = reach(of: caller)
-        guard !reach.isEmpty else { throw .noLogin }
+        guard !reach.isEmpty else { throw .noLogin(caller) }
         guard let bucket = buckets.first(where: { !reach.contains($0) }) else { return }
-        guard grant != nil else { throw .noLogin }
+        guard grant != nil else { throw .noLogin(caller) }
         throw ServiceFailure(
             .notAllowed, "the bucket \(quoted(bucket.text)) is not within your reach",
             at: path(bucket))

@@ -12,22 +12,26 @@ public enum AnonymousAccess: String, Sendable, CaseIterable {
     case write
 
     /// - Throws: `UNAUTHORIZED`.
-    func check(_ operation: Operation) throws(ServiceFailure) {
+    func check(_ operation: Operation, _ caller: Caller) throws(ServiceFailure) {
         switch (operation, self) {
         case (.open, _): return
-        case (_, .none): throw .noLogin
+        case (_, .none): throw .noLogin(caller)
         case (.invalid, _): return
         case (.read(let bucket), _), (.write(let bucket), .write):
-            guard bucket.scope == .application else { throw .noLogin }
+            guard bucket.scope == .application else { throw .noLogin(caller) }
         case (.list(let scope), _):
-            guard scope == .application else { throw .noLogin }
+            guard scope == .application else { throw .noLogin(caller) }
         case (.write, .read):
-            throw ServiceFailure(.unauthorized, "without a login you may only read; log in first")
-        case (.administer, _), (.ownWatch, _): throw .noLogin
+            throw ServiceFailure(
+                .unauthorized,
+                "without a login you may only read; log in first: \(caller.loginAdvice)")
+        case (.administer, _), (.ownWatch, _): throw .noLogin(caller)
         }
     }
 }
 
 extension ServiceFailure {
-    static let noLogin = ServiceFailure(.unauthorized, "log in first, with auth.login")
+    static func noLogin(_ caller: Caller) -> ServiceFailure {
+        ServiceFailure(.unauthorized, "log in first: \(caller.loginAdvice)")
+    }
 }

@@ -12,6 +12,8 @@ public final class Caller: Sendable {
     public let isPassedOn: Bool
     /// What the caller may do without a login; nil where the service decides that for all.
     public let anonymous: AnonymousAccess?
+    /// How to log in by the caller's door, for the refusal of a caller who has to.
+    let loginAdvice: String
     /// Another for each caller of this process.
     public let number = lastNumber.add(1, ordering: .relaxed).newValue
     private let passedOnGrant: Grant?
@@ -23,10 +25,14 @@ public final class Caller: Sendable {
 
     /// A caller who has not logged in.
     ///
-    /// - Parameter anonymous: what the caller may do without a login; nil for nothing if the
-    ///   service has tokens, and everything if it has none.
-    public init(address: String, anonymous: AnonymousAccess? = nil) {
-        (self.address, self.anonymous) = (address, anonymous)
+    /// - Parameters:
+    ///   - anonymous: what the caller may do without a login; nil for nothing if the service has
+    ///     tokens, and everything if it has none.
+    ///   - loginAdvice: how to log in.
+    public init(
+        address: String, anonymous: AnonymousAccess? = nil, loginAdvice: String = "call auth.login"
+    ) {
+        (self.address, self.anonymous, self.loginAdvice) = (address, anonymous, loginAdvice)
         isPassedOn = false
         passedOnGrant = nil
     }
@@ -35,7 +41,7 @@ public final class Caller: Sendable {
     ///
     /// - Parameter grant: what the login there permits; nil without one.
     init(passedOnWith grant: Grant?, address: String, anonymous: AnonymousAccess? = nil) {
-        (self.address, self.anonymous) = (address, anonymous)
+        (self.address, self.anonymous, loginAdvice) = (address, anonymous, "")
         isPassedOn = true
         passedOnGrant = grant
     }

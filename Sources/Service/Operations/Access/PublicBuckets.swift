@@ -43,7 +43,7 @@ public struct PublicBuckets: Sendable, Equatable {
     /// What a caller without a login may do.
     ///
     /// - Throws: `UNAUTHORIZED`.
-    func check(_ operation: Operation) throws(ServiceFailure) {
+    func check(_ operation: Operation, _ caller: Caller) throws(ServiceFailure) {
         let isPermitted =
             switch operation {
             case .open, .invalid, .ownWatch: true
@@ -52,7 +52,7 @@ public struct PublicBuckets: Sendable, Equatable {
             case .list(let scope): scope == .application || named(in: scope) != []
             case .write, .administer: false
             }
-        guard isPermitted else { throw .noLogin }
+        guard isPermitted else { throw .noLogin(caller) }
     }
 }
 

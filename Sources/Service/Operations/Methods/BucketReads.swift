@@ -10,9 +10,11 @@ final class GetObject: Read {
 
     var target: BucketName? { bucket }
 
-    init(_ params: inout Params) throws(ServiceFailure) {
-        bucket = try params.bucket()
-        id = try params.id()
+    init(_ id: ObjectID, in bucket: BucketName) { (self.id, self.bucket) = (id, bucket) }
+
+    convenience init(_ params: inout Params) throws(ServiceFailure) {
+        let bucket = try params.bucket()
+        self.init(try params.id(), in: bucket)
     }
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
@@ -28,10 +30,13 @@ final class CountObjects: Read {
 
     var target: BucketName? { bucket }
 
-    init(_ params: inout Params) throws(ServiceFailure) {
-        bucket = try params.bucket()
-        clause = try params.clause()
-        wantsHints = try params.bool("hints")
+    init(_ clause: Clause, in bucket: BucketName, hints: Bool = false) {
+        (self.clause, self.bucket, wantsHints) = (clause, bucket, hints)
+    }
+
+    convenience init(_ params: inout Params) throws(ServiceFailure) {
+        let bucket = try params.bucket()
+        self.init(try params.clause(), in: bucket, hints: try params.bool("hints"))
     }
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
@@ -92,11 +97,15 @@ final class QueryObjects: Read {
 
     var target: BucketName? { bucket }
 
-    init(_ params: inout Params) throws(ServiceFailure) {
-        bucket = try params.bucket()
-        query = try params.query()
+    init(_ query: Query, in bucket: BucketName, hints: Bool = false) {
+        (self.query, self.bucket) = (query, bucket)
         // A page behind another is empty because that was the last one.
-        wantsHints = try params.bool("hints") && query.paginationKey == nil
+        wantsHints = hints && query.paginationKey == nil
+    }
+
+    convenience init(_ params: inout Params) throws(ServiceFailure) {
+        let bucket = try params.bucket()
+        self.init(try params.query(), in: bucket, hints: try params.bool("hints"))
     }
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {

@@ -10,9 +10,13 @@ final class ClusterObjects: Read {
 
     var target: BucketName? { bucket }
 
-    init(_ params: inout Params) throws(ServiceFailure) {
-        bucket = try params.bucket()
-        query = try params.clusterQuery()
+    init(_ query: ClusterQuery, in bucket: BucketName) {
+        (self.query, self.bucket) = (query, bucket)
+    }
+
+    convenience init(_ params: inout Params) throws(ServiceFailure) {
+        let bucket = try params.bucket()
+        self.init(try params.clusterQuery(), in: bucket)
     }
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
@@ -31,7 +35,11 @@ final class ListFields: Read {
 
     var target: BucketName? { bucket }
 
-    init(_ params: inout Params) throws(ServiceFailure) { bucket = try params.bucket() }
+    init(of bucket: BucketName) { self.bucket = bucket }
+
+    convenience init(_ params: inout Params) throws(ServiceFailure) {
+        self.init(of: try params.bucket())
+    }
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
         .planned(try service.backend.prepare(.fields(in: bucket)))

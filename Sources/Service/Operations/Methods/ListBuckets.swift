@@ -8,20 +8,23 @@ final class ListBuckets: Read {
     /// The page key: the last bucket of the previous page.
     private let last: BucketName?
 
-    init(_ params: inout Params) throws(ServiceFailure) {
+    init(in scope: BucketScope, after last: BucketName?) {
+        (self.scope, self.last) = (scope, last)
+    }
+
+    convenience init(_ params: inout Params) throws(ServiceFailure) {
         var scope = BucketScope.application
         if let text = try params.optionalString("scope") {
             scope = try BucketScope(text, at: "scope")
         }
-        self.scope = scope
         guard let key = try params.optionalString("paginationKey") else {
-            last = nil
+            self.init(in: scope, after: nil)
             return
         }
         guard let last = try? BucketName(key), last.scope == scope else {
             throw params.failure("paginationKey", "it is no key of a page of these buckets")
         }
-        self.last = last
+        self.init(in: scope, after: last)
     }
 
     var gathering: Gathering? { .buckets(in: scope, after: last) }

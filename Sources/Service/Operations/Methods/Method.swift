@@ -135,6 +135,12 @@ public enum Call: Sendable {
     ///
     /// - Parameter key: the client's key for the write, by which a repetition is recognised.
     indirect case write(Write, key: RequestKey?)
+
+    /// The read. A write is queued, not run.
+    var read: any Read {
+        guard case .read(let read, _) = self else { preconditionFailure("it is a write") }
+        return read
+    }
 }
 
 /// The permission that a method needs; the method's name and the bucket or scope in the params

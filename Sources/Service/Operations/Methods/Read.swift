@@ -52,12 +52,12 @@ public enum Preparation: Sendable {
     /// Needs no thread until something has come, which the wait's argument is called with.
     case waiting(Wait)
     /// What was waited for.
-    case told(Result<ChangeNumber, ServiceFailure>)
+    case waitedFor(Result<ChangeNumber, ServiceFailure>)
 
     /// Whether the read is too costly for an event loop.
     public var isCostly: Bool {
         switch self {
-        case .cheap, .waiting, .told: false
+        case .cheap, .waiting, .waitedFor: false
         case .costly: true
         case .planned(let read): read.isCostly
         }

@@ -48,8 +48,21 @@ public struct ReadContext {
         try find(maximumBytes: service.limits.replyBytes - envelopeBytes, into: &writer)
     }
 
+    /// Runs the plan of a query.
+    func found(isAggregation: Bool) throws(ServiceFailure) -> FoundObjects {
+        var writer = JSONWriter()
+        if !isAggregation { writer.byte(UInt8(ascii: "[")) }
+        let end = try find(
+            maximumBytes: service.limits.replyBytes - envelopeBytes, into: &writer)
+        if !isAggregation { writer.byte(UInt8(ascii: "]")) }
+        return FoundObjects(
+            objects: isAggregation ? Array("[]".utf8) : writer.bytes,
+            aggregations: isAggregation ? writer.bytes : nil,
+            nextPaginationKey: end.nextPaginationKey)
+    }
+
     /// Runs the plan of a read of clusters.
-    package func clusters() throws(ServiceFailure) -> ClusterAnswer {
+    func clusters() throws(ServiceFailure) -> ClusterAnswer {
         guard case .planned(let read as any PreparedClusterRead) = preparation else {
             preconditionFailure("no clusters have been planned")
         }

@@ -10,7 +10,11 @@ final class StartWatch: Read {
     let seesObjects = false
     private let request: WatchRequest
 
-    init(_ params: inout Params) throws(ServiceFailure) { request = try params.watchRequest() }
+    init(_ request: WatchRequest) { self.request = request }
+
+    convenience init(_ params: inout Params) throws(ServiceFailure) {
+        self.init(try params.watchRequest())
+    }
 
     func prepare(for caller: Caller, on service: Service) throws(ServiceFailure) -> Preparation {
         try service.admission.permit(reading: request.buckets, caller, at: request.path)
@@ -68,7 +72,7 @@ final class SyncWatch: Read {
     }
 
     func run(_ context: ReadContext, into writer: inout JSONWriter) throws(ServiceFailure) {
-        guard case .told(let result) = context.preparation else {
+        guard case .waitedFor(let result) = context.preparation else {
             preconditionFailure("nothing was waited for")
         }
         let change = try result.get()

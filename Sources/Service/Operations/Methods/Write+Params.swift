@@ -1,6 +1,8 @@
 import BackendContract
+import JSONText
 import Objects
 import QueryLanguage
+import WireProtocol
 
 /// Reads the writes from the params of their methods.
 extension Write {
@@ -92,5 +94,62 @@ extension Write {
         let bucket = try params.bucket()
         _ = try params.required("bucketQuery", "a query")
         return .deleteWhere(bucket: bucket, clause: try params.clause())
+    }
+}
+
+// MARK: Back again
+
+extension Write {
+    /// The method that writes so.
+    var method: MethodName {
+        switch self {
+        case .put(_, let object, _): object.id == nil ? .create : .put
+        case .putMany: .putMany
+        case .patch: .patch
+        case .delete: .delete
+        case .deleteBucket: .deleteBucket
+        case .deleteWhere: .deleteWhere
+        }
+    }
+
+    /// Appends the members after `bucket`, each with a comma before it, of a write to one object or the
+    /// end of a bucket.
+    func writeParams(to writer: inout JSONWriter) {
+        switch self {
+        case .put(_, let object, let condition):
+            if let id = object.id { writer.member("id", id.text) }
+            writer.key("object")
+            writer.raw(object.document.text)
+            if let type = object.dataType { writer.member("dataType", type) }
+            switch condition {
+            case .none: break
+            case .absent: writer.raw(",\"ifAbsent\":true")
+            case .version(let version): writer.version(version)
+            }
+        case .patch(_, let id, let patch, let version, _, _, let options):
+            writer.member("id", id.text)
+            writer.key("object")
+            writer.raw(patch)
+            if options.contains(.storesNulls) { writer.raw(",\"storeNulls\":true") }
+            if options.contains(.returnsObject) { writer.raw(",\"returnObject\":true") }
+            if let version { writer.version(version) }
+        case .delete(_, let id, let version):
+            writer.member("id", id.text)
+            if let version { writer.version(version) }
+        case .deleteBucket: break
+        case .putMany, .deleteWhere: preconditionFailure("no door makes it of values")
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func member(_ name: StaticString, _ value: String) {
+        key(name)
+        string(value)
+    }
+
+    fileprivate mutating func version(_ version: Int64) {
+        key("ifVersion")
+        integer(version)
     }
 }

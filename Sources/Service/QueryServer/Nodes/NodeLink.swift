@@ -164,7 +164,7 @@ final class NodeLink: ChannelInboundHandler, @unchecked Sendable {
     private static let pingInterval: Int64 = 1_000_000_000
 
     /// Ends the link if the other node has been silent for too long while something is asked of it.
-    func look(now: Int64, timeout: Int64) {
+    func check(now: Int64, timeout: Int64) {
         guard !calls.isEmpty || !waiting.isEmpty else { return }
         if now - heard > timeout { return end() }
         guard case .open = phase, now - heard > Self.pingInterval,

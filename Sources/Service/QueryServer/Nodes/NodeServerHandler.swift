@@ -16,27 +16,17 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// A request of a caller of the other node.
-    private struct Order {
-        let number: UInt64
-        let callerNumber: UInt64
-        let caller: Caller
-        /// When it came, by the monotonic clock.
-        let begin: Int64
-    }
-
-    private let dispatcher: Dispatcher
-    private let workers: Workers
-    private let scheduler: LoopScheduler
+    let desk: Desk
+    let scheduler: LoopScheduler
     private var context: ChannelHandlerContext?
     private var input: ByteBuffer
     private var output = ByteBuffer()
     private var callers: [UInt64: Caller] = [:]
-    /// Reads that wait for a worker thread or run on one, by the number of their order.
-    private var reads: [UInt64: (caller: UInt64, read: WaitingRead)] = [:]
+    /// What takes its time, by the number of its request.
+    var underWay: [UInt64: (caller: UInt64, work: any WorkUnderWay)] = [:]
     /// Writes that wait for room.
-    private var writes: Deque<(Order, Request)> = []
-    private var underWay = 0
+    private var writes: Deque<(NodeRequest, ServiceRequest)> = []
+    private var unanswered = 0
     private var isDraining = false
     private var isReading = false
     private var isWaitingForTurn = false
@@ -46,15 +36,14 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
 
     /// - Parameter input: what has come after the greeting.
     init(
-        dispatcher: Dispatcher, workers: Workers, scheduler: LoopScheduler, input: ByteBuffer
+        desk: Desk, scheduler: LoopScheduler, input: ByteBuffer
     ) {
-        self.dispatcher = dispatcher
-        self.workers = workers
+        self.desk = desk
         self.scheduler = scheduler
         self.input = input
     }
 
-    private var limits: Limits { dispatcher.service.limits }
+    private var limits: Limits { desk.service.limits }
 
     // MARK: Events of the channel
 
@@ -74,7 +63,7 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        for (_, read) in reads.values { read.end() }
+        for (_, work) in underWay.values { work.end() }
         for caller in callers.values { caller.export.close() }
         writes = []
         self.context = nil
@@ -120,22 +109,22 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
     }
 
     private func endIfDrained() {
-        guard isDraining, underWay == 0, let context else { return }
+        guard isDraining, unanswered == 0, let context else { return }
         context.flush()
         context.close(promise: nil)
     }
 
-    // MARK: Orders
+    // MARK: Requests
 
-    /// The time for which orders are begun before other connections have their turn; nanoseconds.
+    /// The time for which requests are begun before other connections have their turn; nanoseconds.
     private static let turnTime = Connection.turnTime
 
     private func work() {
-        let end = dispatcher.service.clock.nanoseconds() + Self.turnTime
+        let end = desk.service.clock.nanoseconds() + Self.turnTime
         do {
             while context != nil, let frame = try NodeFrame.next(in: &input) {
                 try take(frame)
-                if dispatcher.service.clock.nanoseconds() > end, input.readableBytes > 0 {
+                if desk.service.clock.nanoseconds() > end, input.readableBytes > 0 {
                     awaitTurn()
                     break
                 }
@@ -155,146 +144,74 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
             callers.updateValue(caller, forKey: frame.number)?.export.close()
         case .farewell:
             callers.removeValue(forKey: frame.number)?.export.close()
-            for (caller, read) in reads.values where caller == frame.number { read.end() }
+            for (caller, work) in underWay.values where caller == frame.number { work.end() }
         case .request:
             guard let number: UInt64 = frame.rest.readInteger(), let caller = callers[number] else {
                 throw NodeFrame.Fault()
             }
-            let order = Order(
-                number: frame.number, callerNumber: number, caller: caller,
-                begin: dispatcher.service.clock.nanoseconds())
-            underWay += 1
-            look(frame.rest, order)
+            unanswered += 1
+            parse(frame.rest, of: NodeRequest(frame.number, by: (number, caller), on: self))
         case .ping: NodeFrame.write(.pong, frame.number, to: &output)
         case .pong, .answer, .absent: break
         }
     }
 
-    private func look(_ text: ByteBuffer, _ order: Order) {
-        if isDraining { return sendBack(order) }
-        guard text.readableBytes <= LongText.shortBytes else { return examine(text, order) }
+    private func parse(_ text: ByteBuffer, of asker: NodeRequest) {
+        if isDraining { return sendBack(asker) }
+        guard text.readableBytes <= LongText.shortBytes else { return parseLong(text, of: asker) }
         let found = text.withUnsafeReadableBytes {
-            dispatcher.look(
-                atElement: $0.assumingMemoryBound(to: UInt8.self), scheduler.parser,
-                from: order.caller)
+            desk.parse(
+                element: $0.assumingMemoryBound(to: UInt8.self), scheduler.parser,
+                from: asker.caller)
         }
         switch found {
-        case .request(let request): begin(request, order)
-        case .much, .batch: examine(text, order, isAdmitted: true)
+        case .request(let request): begin(request, of: asker)
+        case .much, .batch: parseLong(text, of: asker, isAdmitted: true)
         }
     }
 
     /// Parses a long request on a worker thread.
-    private func examine(_ text: ByteBuffer, _ order: Order, isAdmitted: Bool = false) {
+    private func parseLong(_ text: ByteBuffer, of asker: NodeRequest, isAdmitted: Bool = false) {
+        guard let eventLoop = context?.eventLoop else { return }
         let bytes = Array(text.readableBytesView)[...]
         let long = LongText(bytes, isElement: true, isAdmitted: isAdmitted)
-        perform(on: workers.parsing, order) { [self] in
-            let found = dispatcher.examine(long, from: order.caller)
-            return { [self] in
-                guard case .request(let request) = found else { return sendBack(order) }
-                begin(request, order)
-            }
-        }
-    }
-
-    /// Runs a job on a worker thread, and what it returns on the event loop.
-    private func perform(
-        on threads: FairWorkers, _ order: Order,
-        _ job: @escaping @Sendable () -> @Sendable () -> Void
-    ) {
-        guard let eventLoop = context?.eventLoop else { return }
-        threads.submit(for: order.caller.share) {
-            let rest = job()
+        desk.workers.parsing.submit(for: asker.caller.share) { [self] in
+            let found = desk.parse(long, from: asker.caller)
             eventLoop.execute { [self] in
-                rest()
+                if case .request(let request) = found {
+                    begin(request, of: asker)
+                } else {
+                    sendBack(asker)
+                }
                 write()
             }
         }
     }
 
-    private func begin(_ request: Request, _ order: Order) {
-        if request.passage != nil { return sendBack(order, request) }
-        // The node that gathers asks each for its own answer.
-        let course = request.course(
-            hasNodes: false, mayReadAtOnce: dispatcher.service.mayReadAtOnce)
-        switch course {
-        case .write:
-            writes.append((order, request))
-            submitWrites()
-        case .await(let change): read(request, atLeast: change, order)
-        case .passOn, .gather, .run: run(request, order)
-        }
-    }
-
-    private func read(_ request: Request, atLeast change: ChangeNumber?, _ order: Order) {
-        guard let eventLoop = context?.eventLoop else { return }
-        let executor = scheduler.executor
-        let mayRead = dispatcher.service.mayRead(1, atLeast: change) { [self] failure in
-            executor.execute(on: eventLoop) { [self] in
-                run(failure.map { request.refused(RPCFailure($0)) } ?? request, order)
-                write()
-            }
-        }
-        if mayRead { run(request, order) }
-    }
-
-    private func run(_ request: Request, _ order: Order) {
+    private func begin(_ request: ServiceRequest, of asker: NodeRequest) {
         guard context != nil else { return }
-        switch dispatcher.start(request, from: order.caller, since: order.begin) {
-        case .here(let read): answer(read, order)
-        case .onWorker(let read): offload(request, read, order)
-        case .after:
-            let refused = request.refused(.invalidRequest("it belongs to a client's connection"))
-            answer(ReadyRead(request: refused, begin: order.begin), order)
+        if request.forwarded != nil { return sendBack(asker, request) }
+        guard request.isWrite else {
+            return desk.carryOut(request, for: asker, since: asker.begin)
         }
+        writes.append((asker, request))
+        submitWrites()
     }
-
-    private func answer(_ read: ReadyRead, _ order: Order) {
-        dispatcher.answer(read, from: order.caller, into: &scheduler.output)
-        sendOutput(as: order.number)
-    }
-
-    private func offload(_ request: Request, _ prepared: ReadyRead?, _ order: Order) {
-        let waiting = WaitingRead(prepared, since: order.begin)
-        reads[order.number] = (order.callerNumber, waiting)
-        guard let eventLoop = context?.eventLoop else { return }
-        dispatcher.offload(request, waiting, from: order.caller, to: workers.reads) { [self] read in
-            var writer = JSONWriter()
-            dispatcher.answer(read, from: order.caller, until: waiting.stop, into: &writer)
-            let answer = writer.bytes
-            eventLoop.execute { [self] in
-                reads[order.number] = nil
-                scheduler.output.raw(answer)
-                sendOutput(as: order.number)
-                write()
-            }
-        }
-    }
-
-    // MARK: Writes
 
     private func submitWrites() {
         guard context != nil else {
             writes = []
             return
         }
-        let end = dispatcher.service.clock.nanoseconds() + Self.turnTime
-        while !isPaused, let (order, request) = writes.first {
+        let end = desk.service.clock.nanoseconds() + Self.turnTime
+        while !isPaused, let (asker, request) = writes.first {
             guard scheduler.takesWrites(of: self) else {
                 isPaused = true
                 return scheduler.pause(self)
             }
             writes.removeFirst()
-            guard let (write, key) = request.write else { continue }
-            scheduler.begin(bytes: write.memoryBytes, of: self)
-            let answers = scheduler.finishedAnswers
-            dispatcher.service.submit(write, key: key, by: order.caller) { [self] result in
-                let finished = FinishedWrite(
-                    request: request, write: write, result: result, begin: order.begin,
-                    order: order.number)
-                answers.put(.write(finished), for: self)
-            }
-            if dispatcher.service.clock.nanoseconds() > end, !writes.isEmpty { return awaitTurn() }
+            desk.carryOut(request, for: asker, since: asker.begin)
+            if desk.service.clock.nanoseconds() > end, !writes.isEmpty { return awaitTurn() }
         }
     }
 
@@ -306,23 +223,25 @@ final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
 
     // MARK: Answers
 
-    /// Sends what stands in the loop's output as the answer to an order.
-    private func sendOutput(as order: UInt64) {
-        NodeFrame.write(.answer, order, to: &output) { frame in
+    /// Sends what `body` writes as the answer to a request.
+    func answer(_ asker: NodeRequest, _ body: (inout JSONWriter) -> Void) {
+        underWay[asker.number] = nil
+        body(&scheduler.output)
+        NodeFrame.write(.answer, asker.number, to: &output) { frame in
             scheduler.output.withBytes { _ = frame.writeBytes(UnsafeRawBufferPointer($0)) }
         }
         scheduler.output.removeAll(keeping: 1 << 20)
-        underWay -= 1
+        unanswered -= 1
     }
 
-    private func sendBack(_ order: Order, _ request: Request? = nil) {
-        let reason = request?.passage.flatMap {
-            dispatcher.service.placement?.obstacle(to: $0.bucket)
+    private func sendBack(_ asker: NodeRequest, _ request: ServiceRequest? = nil) {
+        let reason = request?.forwarded.flatMap {
+            desk.service.placement?.obstacle(to: $0.bucket)
         }
-        NodeFrame.write(.absent, order.number, to: &output) { frame in
+        NodeFrame.write(.absent, asker.number, to: &output) { frame in
             if let reason { frame.writeString(reason) }
         }
-        underWay -= 1
+        unanswered -= 1
     }
 
     /// Writes what has been answered to the channel; the scheduler decides when it is flushed.
@@ -359,24 +278,28 @@ extension NodeServerHandler: ScheduledConnection {
     }
 
     func take(_ finished: FinishedAnswer) {
-        guard case .write(let finished) = finished, let order = finished.order else { return }
-        scheduler.end(finished.write)
-        dispatcher.answer(finished, into: &scheduler.output)
-        sendOutput(as: order)
+        guard case .forOtherNode(let asker, let finished) = finished else { return }
+        switch finished {
+        case .write(let finished):
+            scheduler.end(finished.write)
+            answer(asker) { desk.answer(finished, into: &$0) }
+        case .read(let text): answer(asker) { $0.raw(text) }
+        case .mayRead(let request, let failure):
+            guard context != nil else { return }
+            let admitted = failure.map { request.refused(RPCFailure($0)) } ?? request
+            desk.start(admitted, for: asker, since: asker.begin)
+        }
     }
 
     func goOn() { write() }
 
     /// Drops the costly reads that have waited for too long, and the exports that nobody continues.
-    func look(now: Int64) -> Bool {
+    func check(now: Int64) -> Bool {
         let idle = Duration.milliseconds(limits.exportIdleMilliseconds)
         for caller in callers.values where caller.export.isUnderWay {
             _ = caller.export.expire(after: idle)
         }
-        for (_, read) in reads.values
-        where (now - read.begin) / 1_000_000 > limits.queueMilliseconds {
-            _ = read.take()
-        }
+        for (_, work) in underWay.values { work.letGo(now: now, limits) }
         return false
     }
 

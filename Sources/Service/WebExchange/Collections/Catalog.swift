@@ -1,9 +1,6 @@
-import JSONText
 import Objects
 import Operations
-import QueryLanguage
 import Synchronization
-import Wire
 
 /// The shapes of collections, and what was known of their buckets a moment ago, so that one page or
 /// tile after the other does not survey the bucket anew.
@@ -14,12 +11,12 @@ public final class Catalog: Sendable {
     /// The geo fields, and the survey of all fields.
     struct Entry: Sendable {
         let geoFields: GeoFields
-        let fields: [CollectionShape.Field]
+        let fields: [SurveyedField]
         fileprivate let grant: Grant?
         fileprivate let time: Int64
 
         init(
-            geoFields: GeoFields, fields: [CollectionShape.Field], grant: Grant?, time: Int64
+            geoFields: GeoFields, fields: [SurveyedField], grant: Grant?, time: Int64
         ) {
             (self.geoFields, self.fields, self.grant, self.time) = (geoFields, fields, grant, time)
         }
@@ -129,30 +126,7 @@ extension Catalog {
 
     func fields(
         of bucket: BucketName, for caller: Caller
-    ) async throws(WebFailure) -> [CollectionShape.Field] {
-        let answer = try await operations.ask(.fields, from: caller) { writer in
-            writer.raw("{")
-            writer.key("bucket")
-            writer.string(bucket.text)
-            writer.raw("}")
-        }
-        return try operations.reading(answer) { view in
-            // What was not looked at may have numbers of any size.
-            let (objects, sampled) = (view["objects"], view["sampled"])
-            let isSampled =
-                if let objects, let sampled {
-                    !sampled.text.elementsEqual(objects.text)
-                } else {
-                    false
-                }
-            return (view["fields"].map { Array($0.elements) } ?? []).map { field in
-                let types = field["types"].map { Array($0.members) } ?? []
-                return CollectionShape.Field(
-                    path: field["field"]?.string ?? "",
-                    types: types.compactMap {
-                        FieldType(rawValue: String(decoding: $0.name, as: UTF8.self))
-                    }, isWide: isSampled || field["wide"] != nil)
-            }
-        }
+    ) async throws(WebFailure) -> [SurveyedField] {
+        try await operations.ask(.fields(of: bucket), from: caller)
     }
 }

@@ -1,32 +1,18 @@
 import Objects
+import Operations
 import QueryLanguage
 
 /// What is known of a collection's objects: its geo field, and their other fields with their types.
 public struct CollectionShape: Sendable {
-    /// A field path and the types of its values, the most frequent first.
-    public struct Field: Sendable {
-        /// The path.
-        public let path: String
-        /// The types.
-        public let types: [FieldType]
-        /// Whether some of its whole numbers are beyond 32 bits.
-        public let isWide: Bool
-
-        /// Stores its arguments.
-        public init(path: String, types: [FieldType], isWide: Bool = false) {
-            (self.path, self.types, self.isWide) = (path, types, isWide)
-        }
-    }
-
     /// The field whose points are the geometries.
     public let geoField: FieldPath
     /// All fields of the bucket that hold points.
     private let geoFields: Set<FieldPath>
     /// The fields that the objects have, nested ones too, without those that the service sets.
-    public let fields: [Field]
+    public let fields: [SurveyedField]
 
     /// Stores its arguments.
-    public init(geoField: FieldPath, geoFields: [FieldPath] = [], fields: [Field]) {
+    public init(geoField: FieldPath, geoFields: [FieldPath] = [], fields: [SurveyedField]) {
         (self.geoField, self.fields) = (geoField, fields)
         self.geoFields = Set(geoFields + [geoField])
     }

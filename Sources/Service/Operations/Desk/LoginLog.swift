@@ -1,6 +1,5 @@
 import Logging
 import Objects
-import Operations
 
 extension Logger {
     /// Logs a failed login. Logins refused by the rate limit are not logged: they could fill the log.

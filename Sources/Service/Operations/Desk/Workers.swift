@@ -4,9 +4,9 @@ import Runtime
 /// Worker threads for tasks that would block an event loop, of all servers.
 public struct Workers: Sendable {
     /// Costly reads, which may take seconds.
-    let reads: FairWorkers
+    package let reads: FairWorkers
     /// Parsing of long requests: milliseconds each, so they do not wait for costly reads.
-    let parsing: FairWorkers
+    package let parsing: FairWorkers
 
     private init(limits: Limits) {
         reads = FairWorkers("read", .costlyReads, threads: limits.readThreads)

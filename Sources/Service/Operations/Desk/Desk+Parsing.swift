@@ -1,45 +1,44 @@
-import Operations
 import WireProtocol
 
 /// Parsing: the method comes first, then admission, and the params only for admitted requests.
-extension Dispatcher {
+extension Desk {
     /// Parses a line on the event loop.
     ///
     /// - Parameter bytes: nil for a line that was longer than the limit.
-    func look(
-        atLine bytes: UnsafeBufferPointer<UInt8>?, _ parser: RequestParser, from caller: Caller
+    package func parse(
+        line bytes: UnsafeBufferPointer<UInt8>?, _ parser: RequestParser, from caller: Caller
     ) -> ParsedText {
         guard let bytes else {
             let failure = RPCFailure.lineTooLong(limit: service.limits.lineBytes)
-            return .request(Request(refusing: UnreadRequest(failed: failure), failure))
+            return .request(ServiceRequest(refusing: UnreadRequest(failed: failure), failure))
         }
         switch parser.parse(bytes) {
-        case .single(let request): return look(at: request, bytes, from: caller)
+        case .single(let request): return take(request, bytes, from: caller)
         case .batch(let ranges): return Self.batch(ranges, of: bytes)
         }
     }
 
     /// Parses a request of a batch on the event loop.
-    func look(
-        atElement bytes: UnsafeBufferPointer<UInt8>, _ parser: RequestParser, from caller: Caller
+    package func parse(
+        element bytes: UnsafeBufferPointer<UInt8>, _ parser: RequestParser, from caller: Caller
     ) -> ParsedText {
-        look(at: parser.parse(element: bytes), bytes, isElement: true, from: caller)
+        take(parser.parse(element: bytes), bytes, isElement: true, from: caller)
     }
 
-    private func look(
-        at unread: UnreadRequest, _ text: UnsafeBufferPointer<UInt8>, isElement: Bool = false,
+    private func take(
+        _ unread: UnreadRequest, _ text: UnsafeBufferPointer<UInt8>, isElement: Bool = false,
         from caller: Caller
     ) -> ParsedText {
         if let failure = refusal(of: unread, isElement: isElement, from: caller) {
-            return .request(Request(refusing: unread, failure))
+            return .request(ServiceRequest(refusing: unread, failure))
         }
         if let elsewhere = elsewhere(unread, text, from: caller) { return .request(elsewhere) }
         if case .success(let name) = unread.method, Method[name].isLarge(unread) { return .much }
-        return .request(Request(reading: unread, service.limits))
+        return .request(ServiceRequest(reading: unread, service.limits))
     }
 
     /// Parses a text on a worker thread, where it may take its time.
-    func examine(_ text: LongText, from caller: Caller) -> ParsedText {
+    package func parse(_ text: LongText, from caller: Caller) -> ParsedText {
         parsers.withParser { parser in
             text.bytes.withUnsafeBufferPointer { bytes in
                 let parser = RequestParser(limits: service.limits, parser: parser)
@@ -47,29 +46,29 @@ extension Dispatcher {
                     text.isElement ? .single(parser.parse(element: bytes)) : parser.parse(bytes)
                 switch message {
                 case .batch(let ranges): return Self.batch(ranges, of: bytes)
-                case .single(let unread): return examine(unread, of: text, bytes, from: caller)
+                case .single(let unread): return take(unread, of: text, bytes, from: caller)
                 }
             }
         }
     }
 
-    private func examine(
+    private func take(
         _ unread: UnreadRequest, of text: LongText, _ bytes: UnsafeBufferPointer<UInt8>,
         from caller: Caller
     ) -> ParsedText {
         if !text.isAdmitted,
             let failure = refusal(of: unread, isElement: text.isElement, from: caller)
         {
-            return .request(Request(refusing: unread, failure))
+            return .request(ServiceRequest(refusing: unread, failure))
         }
         if let elsewhere = elsewhere(unread, bytes, from: caller) { return .request(elsewhere) }
-        return .request(Request(reading: unread, service.limits))
+        return .request(ServiceRequest(reading: unread, service.limits))
     }
 
     /// An admitted request for a bucket that this node does not hold; nil for all others.
     private func elsewhere(
         _ unread: UnreadRequest, _ text: UnsafeBufferPointer<UInt8>, from caller: Caller
-    ) -> Request? {
+    ) -> ServiceRequest? {
         guard let placement = service.placement, case .success(let name) = unread.method,
             Method[name].needsBucket, let bucket = unread.bucket
         else { return nil }
@@ -77,16 +76,16 @@ extension Dispatcher {
         // An export goes on where it has begun, whoever holds the bucket by now.
         if isExport, unread.continues {
             guard let node = caller.exportNode else { return nil }
-            let passage = Passage(
+            let forwarded = ForwardedRequest(
                 bucket: bucket, text: Array(text), mayBeRepeated: false, node: node)
-            return Request(passing: unread, on: passage)
+            return ServiceRequest(forwarding: unread, as: forwarded)
         }
         if isExport { caller.exportNode = nil }
         guard !placement.isHeld(bucket) else { return nil }
         let mayBeRepeated = name.mayBeRepeated || isExport || unread.hasRequestKey
-        return Request(
-            passing: unread,
-            on: Passage(
+        return ServiceRequest(
+            forwarding: unread,
+            as: ForwardedRequest(
                 bucket: bucket, text: Array(text), mayBeRepeated: mayBeRepeated,
                 beginsExport: isExport))
     }

@@ -4,24 +4,16 @@ import Objects
 import Operations
 import Runtime
 
-/// The way of one request to a node that holds its bucket. It asks one node after the other, those
+/// One request on its way to a node that holds its bucket. It asks one node after the other, those
 /// first that ought to hold the bucket, and begins anew until one does or the time is over.
 ///
 /// `@unchecked Sendable`: every member is used on the event loop only.
-final class Errand: @unchecked Sendable {
-    enum End: Sendable {
-        /// This node holds the bucket by now.
-        case here
-        /// The text that the client gets, and the id of the node that gave it.
-        case answered([UInt8], by: String)
-        case failed(ServiceFailure)
-    }
-
-    private let passage: Passage
+final class Forwarding: WorkUnderWay, @unchecked Sendable {
+    private let request: ForwardedRequest
     private let caller: Caller
     private let links: NodeLinks
     private let deadline: Int64
-    private let done: (End) -> Void
+    private let done: (ForwardingEnd) -> Void
     private var candidates: ArraySlice<ClusterNode> = []
     private var obstacle: String?
     private var pause: Int64 = 1_000_000
@@ -31,12 +23,12 @@ final class Errand: @unchecked Sendable {
 
     /// - Parameters:
     ///   - begin: when the request's turn came, by the monotonic clock.
-    ///   - done: called once, unless the errand is cancelled.
+    ///   - done: called once, later.
     init(
-        _ passage: Passage, by caller: Caller, over links: NodeLinks, since begin: Int64,
-        _ done: @escaping (End) -> Void
+        _ request: ForwardedRequest, by caller: Caller, over links: NodeLinks, since begin: Int64,
+        _ done: @escaping @Sendable (ForwardingEnd) -> Void
     ) {
-        self.passage = passage
+        self.request = request
         self.caller = caller
         self.links = links
         self.done = done
@@ -46,23 +38,27 @@ final class Errand: @unchecked Sendable {
     /// Begins, or begins anew.
     func start() {
         guard !isOver else { return }
-        if let only = passage.node {
+        if let only = request.node {
             candidates = links.placement.nodes.filter { $0.id == only }[...]
             return askNext()
         }
-        if links.placement.isHeld(passage.bucket) { return end(.here) }
-        obstacle = links.placement.obstacle(to: passage.bucket) ?? obstacle
+        if links.placement.isHeld(request.bucket) { return end(.here) }
+        obstacle = links.placement.obstacle(to: request.bucket) ?? obstacle
         candidates = ranked()[...]
         askNext()
     }
 
-    /// Nobody wants the answer any more.
-    func cancel() { isOver = true }
+    /// Ends it, on any thread: `done` may still be called.
+    func end() {
+        links.eventLoop.execute { [self] in
+            if !isOver { end(.failed(.clientGone)) }
+        }
+    }
 
     /// The other nodes in the order in which they are asked. Callers are spread over those that
     /// ought to hold the bucket; each keeps to the same one.
     private func ranked() -> [ClusterNode] {
-        let nodes = links.placement.nodes(for: passage.bucket)
+        let nodes = links.placement.nodes(for: request.bucket)
         var first = nodes.prefix(links.placement.copies).filter { !$0.isSelf }
         let rest = nodes.dropFirst(links.placement.copies).filter { !$0.isSelf }
         if first.count > 1 {
@@ -74,7 +70,7 @@ final class Errand: @unchecked Sendable {
 
     private func askNext() {
         guard let node = candidates.popFirst() else { return wait() }
-        links.link(to: node).call(passage.text, by: caller) { [self] outcome in
+        links.link(to: node).call(request.text, by: caller) { [self] outcome in
             guard !isOver else { return }
             switch outcome {
             case .answered(let text): end(.answered(text, by: node.id))
@@ -82,8 +78,8 @@ final class Errand: @unchecked Sendable {
                 obstacle = reason ?? obstacle
                 askNext()
             case .lost(let wasSent):
-                if passage.node != nil { return end(.failed(.exportEnded)) }
-                guard !wasSent || passage.mayBeRepeated else {
+                if request.node != nil { return end(.failed(.exportEnded)) }
+                guard !wasSent || request.mayBeRepeated else {
                     return end(.failed(.unknownOutcome))
                 }
                 askNext()
@@ -94,14 +90,14 @@ final class Errand: @unchecked Sendable {
     /// Begins anew after a while: a node may have to notice that it ought to hold the bucket, and to
     /// load it.
     private func wait() {
-        if passage.node != nil { return end(.failed(.exportEnded)) }
+        if request.node != nil { return end(.failed(.exportEnded)) }
         let now = links.clock.nanoseconds()
-        guard now + pause < deadline else { return end(.failed(.nobody(obstacle, passage.bucket))) }
+        guard now + pause < deadline else { return end(.failed(.nobody(obstacle, request.bucket))) }
         links.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(pause)) { [self] in start() }
         pause = min(pause * 2, Self.longestPause)
     }
 
-    private func end(_ end: End) {
+    private func end(_ end: ForwardingEnd) {
         isOver = true
         done(end)
     }
@@ -112,6 +108,9 @@ extension ServiceFailure {
         .temporarilyUnavailable,
         "the node that carries out the write has gone away: the write may have been done; with a "
             + "requestKey it could be repeated safely")
+
+    fileprivate static let clientGone = ServiceFailure(
+        .temporarilyUnavailable, "the client is gone")
 
     fileprivate static let exportEnded = ServiceFailure(
         .temporarilyUnavailable,

@@ -1,16 +1,15 @@
 import JSONText
 import Objects
 import Operations
-import QueryServer
 import Runtime
 import TestSupport
 import Testing
 import WireProtocol
 
 /// Messages that come by another way than a connection, answered without one.
-@Suite(.timeLimit(.minutes(5))) struct MessageRunnerTests {
+@Suite(.timeLimit(.minutes(5))) struct AsyncDeskTests {
     private typealias Body =
-        @Sendable (MessageRunner, LogLines) async throws -> Void
+        @Sendable (AsyncDesk, LogLines) async throws -> Void
 
     /// A service with some objects whose clock moves on by so many milliseconds whenever somebody
     /// looks at it.
@@ -32,7 +31,7 @@ import WireProtocol
                 backend: backend, limits: limits, clock: clock, logger: log.logger)
             try await Workers.with(limits) { workers in
                 try await body(
-                    MessageRunner(service: service, workers: workers, logger: log.logger), log)
+                    AsyncDesk(Desk(service: service, workers: workers, logger: log.logger)), log)
             }
         }
     }
@@ -40,9 +39,9 @@ import WireProtocol
     private static let caller = Caller(address: "a1")
 
     private static func answer(
-        _ runner: MessageRunner, _ text: String, maximumBytes: Int = 1_000_000
+        _ desk: AsyncDesk, _ text: String, maximumBytes: Int = 1_000_000
     ) async throws(RPCFailure) -> String? {
-        try await runner.answer(Array(text.utf8), from: caller, maximumBytes: maximumBytes)
+        try await desk.answer(Array(text.utf8), from: caller, maximumBytes: maximumBytes)
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -63,7 +62,7 @@ import WireProtocol
     func `A batch takes effect in order; what has no id is done and not answered`(
         _ seed: UInt64
     ) async throws {
-        try await Self.with { runner, _ in
+        try await Self.with { desk, _ in
             var random = SplitMix64(seed: seed)
             var (requests, expected, version) = ([String](), [String](), 0)
             for number in 0..<40 {
@@ -83,7 +82,7 @@ import WireProtocol
                     expected.append("null INVALID_REQUEST")
                 }
             }
-            let text = try await Self.answer(runner, "[\(requests.joined(separator: ","))]")
+            let text = try await Self.answer(desk, "[\(requests.joined(separator: ","))]")
             let answers = try JSONValue(parsing: Array((text ?? "[]").utf8)).array ?? []
             let found = answers.map { answer in
                 let id = answer["id"]?.string ?? answer["id"]?.text ?? "-"
@@ -97,34 +96,34 @@ import WireProtocol
     @Test func `Answers that are too long end a batch after the writes that were under way`()
         async throws
     {
-        try await Self.with { runner, _ in
+        try await Self.with { desk, _ in
             let writes = (0..<3).map { Self.put($0, id: "1") }
             let length = try #require(
-                try await Self.answer(runner, "[\(writes.joined(separator: ","))]")
+                try await Self.answer(desk, "[\(writes.joined(separator: ","))]")
             ).utf8.count
             // As long as may be, without the bracket at the end; then one byte less.
             let batch = "[" + (writes + [Self.get] + writes).joined(separator: ",") + "]"
             do throws(RPCFailure) {
-                _ = try await Self.answer(runner, batch, maximumBytes: length - 2)
+                _ = try await Self.answer(desk, batch, maximumBytes: length - 2)
                 Issue.record("answered")
             } catch {
                 #expect(error.errorCode == "LINE_TOO_LONG")
                 #expect(error.message.contains("first 3 requests"), "\(error.message)")
             }
-            let version = try await Self.answer(runner, Self.get)
+            let version = try await Self.answer(desk, Self.get)
             #expect(version?.contains(#""_version":6,"#) == true, "\(version ?? "-")")
             let whole = try await Self.answer(
-                runner, "[\(writes.joined(separator: ","))]", maximumBytes: length - 1)
+                desk, "[\(writes.joined(separator: ","))]", maximumBytes: length - 1)
             #expect(whole?.utf8.count == length)
         }
     }
 
     @Test func `A read that has to see what has not happened is refused`() async throws {
-        try await Self.with { runner, _ in
-            _ = try await Self.answer(runner, Self.put(1, id: "1"))
+        try await Self.with { desk, _ in
+            _ = try await Self.answer(desk, Self.put(1, id: "1"))
             for (change, isAnswered) in [(0, true), (1, true), (2, false)] {
                 let text = try await Self.answer(
-                    runner, Self.request("bucket.count", #"{"bucket":"bb","atLeast":\#(change)}"#))
+                    desk, Self.request("bucket.count", #"{"bucket":"bb","atLeast":\#(change)}"#))
                 #expect(text?.contains(#""result":{"count":1}"#) == isAnswered, "\(change)")
                 #expect(
                     text?.contains(#""errorCode":"TEMPORARY_UNAVAILABLE_ERROR""#) != isAnswered)
@@ -139,8 +138,8 @@ import WireProtocol
     {
         var limits = Limits()
         limits.slowQueryMilliseconds = 50
-        try await Self.with(limits, stepMilliseconds: 51) { runner, log in
-            _ = try await Self.answer(runner, Self.put(1, id: "1"))
+        try await Self.with(limits, stepMilliseconds: 51) { desk, log in
+            _ = try await Self.answer(desk, Self.put(1, id: "1"))
             let query = #"{"clause":{"type":"eq","field":"colour","value":"tell-nobody"}}"#
             for (method, isLogged) in [
                 ("bucket.query", true), ("bucket.count", true), ("bucket.fields", false),
@@ -155,7 +154,7 @@ import WireProtocol
                     default: "{}"
                     }
                 let before = log.all.count
-                _ = try await Self.answer(runner, Self.request(method, params))
+                _ = try await Self.answer(desk, Self.request(method, params))
                 let new = log.all[before...].filter { $0.hasPrefix("slow query") }
                 #expect(new.count == (isLogged ? 1 : 0), "\(method)")
                 for line in new {
@@ -173,9 +172,9 @@ import WireProtocol
     ) async throws {
         var limits = Limits()
         limits.slowQueryMilliseconds = limit
-        try await Self.with(limits, stepMilliseconds: 51) { runner, log in
+        try await Self.with(limits, stepMilliseconds: 51) { desk, log in
             let count = Self.request("bucket.count", #"{"bucket":"bb"}"#)
-            let text = try await Self.answer(runner, count)
+            let text = try await Self.answer(desk, count)
             #expect(text?.contains(#""count":0"#) == true)
             #expect(!log.all.contains { $0.hasPrefix("slow query") })
         }

@@ -2,17 +2,31 @@ import BackendContract
 import JSONText
 import Logging
 import Objects
-import Operations
 import QueryLanguage
 import Runtime
 import WireProtocol
 
-/// Maps a call to the operation that carries it out.
-struct Dispatcher: Sendable {
-    let service: Service
-    let logger: Logger
+/// The desk, at which every request is admitted, given its course, carried out and answered, whichever
+/// door it comes by.
+///
+///     let desk = Desk(service: service, workers: workers, logger: logger)
+///     guard case .request(let request) = desk.parse(line: bytes, parser, from: asker.caller) else { … }
+///     desk.carryOut(request, for: asker, since: now)      // asker.answer(…) follows
+///
+/// A door turns bytes into requests and answers into bytes: `Asker` is its side.
+package struct Desk: Sendable {
+    package let service: Service
+    package let workers: Workers
+    package let logger: Logger
     /// For texts that are parsed on worker threads.
     let parsers = JSONParserPool()
+
+    /// A desk of a service.
+    ///
+    /// - Parameter workers: the threads for long texts and costly reads.
+    package init(service: Service, workers: Workers, logger: Logger) {
+        (self.service, self.workers, self.logger) = (service, workers, logger)
+    }
 
     /// Decides on admission: why the request is refused, or nil. Call it once for each request, in
     /// order.
@@ -45,51 +59,74 @@ struct Dispatcher: Sendable {
     /// Checks and plans a read. A request that has failed already stays unchanged.
     ///
     /// - Parameter begin: when its turn came, by the monotonic clock.
-    func prepare(_ request: Request, from caller: Caller, since begin: Int64) -> ReadyRead {
+    func prepare(_ request: ServiceRequest, from caller: Caller, since begin: Int64) -> ReadyRead {
         guard let call = request.call else {
             return ReadyRead(request: request, begin: begin)
         }
         do throws(ServiceFailure) {
-            let preparation = try Self.read(call).prepare(for: caller, on: service)
+            let preparation = try call.read.prepare(for: caller, on: service)
             return ReadyRead(request: request, begin: begin, preparation: preparation)
         } catch {
             return ReadyRead(request: request.refused(failure(error)), begin: begin)
         }
     }
 
-    private static func read(_ call: Call) -> any Read {
-        guard case .read(let read, _) = call else {
-            preconditionFailure("a write is queued, not run")
-        }
-        return read
-    }
-
     /// Appends the answer to a read, or to a request that has failed already.
     ///
     /// - Parameter stop: cancels the read.
-    func answer(
+    package func answer(
         _ ready: ReadyRead, from caller: Caller, until stop: StopSignal? = nil,
         into writer: inout JSONWriter
     ) {
+        let result = reply(to: ready, from: caller, until: stop) { context throws(ServiceFailure) in
+            try write(ready, in: context, to: &writer)
+        }
+        if case .failure(let failure) = result {
+            AnswerWriter.failure(failure, id: ready.request.id, to: &writer)
+        }
+    }
+
+    private func write(
+        _ ready: ReadyRead, in context: ReadContext, to writer: inout JSONWriter
+    ) throws(ServiceFailure) {
+        let read = ready.read
+        try AnswerWriter.result(id: ready.request.id ?? "", to: &writer) {
+            writer throws(ServiceFailure) in
+            try read.run(context, into: &writer)
+        }
+    }
+
+    /// What `body` makes of a read, or why the request has failed.
+    ///
+    /// - Parameter stop: cancels the read.
+    func reply<Reply>(
+        to ready: ReadyRead, from caller: Caller, until stop: StopSignal?,
+        _ body: (ReadContext) throws(ServiceFailure) -> Reply
+    ) -> Result<Reply, RPCFailure> {
         do throws(RPCFailure) {
-            try run(ready, for: caller, until: stop, into: &writer)
+            let reply = try run(ready, for: caller, until: stop, body)
             count(ready)
+            return .success(reply)
         } catch {
-            AnswerWriter.failure(error, id: ready.request.id, to: &writer)
             count(ready, error)
+            return .failure(error)
         }
     }
 
     /// Answers a query or count that may not begin yet, in case what it sees turns out to be the
     /// latest; nil if the read cannot be answered on an event loop, or fails.
-    func answerEarly(_ request: Request, from caller: Caller, since begin: Int64) -> EarlyAnswer? {
+    package func answerEarly(_ request: ServiceRequest, from caller: Caller, since begin: Int64)
+        -> EarlyAnswer?
+    {
         guard let state = service.readStates?.present,
-            case .here(let read) = start(request, from: caller, since: begin),
+            case .here(let read) = plan(request, from: caller, since: begin),
             case .planned = read.preparation
         else { return nil }
         var writer = JSONWriter()
         do throws(RPCFailure) {
-            try run(read, for: caller, until: nil, into: &writer)
+            try run(read, for: caller, until: nil) { context throws(ServiceFailure) in
+                try write(read, in: context, to: &writer)
+            }
         } catch {
             return nil
         }
@@ -97,63 +134,32 @@ struct Dispatcher: Sendable {
     }
 
     /// Whether an early answer is the one that the read would be given now.
-    func confirms(_ early: EarlyAnswer) -> Bool {
+    package func confirms(_ early: EarlyAnswer) -> Bool {
         guard early.state == service.readStates?.latest else { return false }
         count(early.read)
         return true
     }
 
-    private func run(
+    private func run<Reply>(
         _ ready: ReadyRead, for caller: Caller, until stop: StopSignal?,
-        into writer: inout JSONWriter
-    ) throws(RPCFailure) {
-        let read = Self.read(try ready.request.validCall())
-        let context = context(of: ready, for: caller, until: stop)
+        _ body: (ReadContext) throws(ServiceFailure) -> Reply
+    ) throws(RPCFailure) -> Reply {
+        _ = try ready.request.validCall()
+        let context = ReadContext(
+            service: service, caller: caller, preparation: ready.preparation,
+            envelopeBytes: AnswerWriter.envelopeBytes + (ready.request.id ?? "").utf8.count,
+            stop: stop)
         do throws(ServiceFailure) {
-            let id = ready.request.id ?? ""
-            try AnswerWriter.result(id: id, to: &writer) { writer throws(ServiceFailure) in
-                try read.run(context, into: &writer)
-            }
+            return try body(context)
         } catch {
             logger.noteLogin(error, from: caller)
             throw failure(stop?.isCancelled == true ? .cancelled : error)
         }
     }
 
-    private func context(
-        of ready: ReadyRead, for caller: Caller, until stop: StopSignal?
-    ) -> ReadContext {
-        ReadContext(
-            service: service, caller: caller, preparation: ready.preparation,
-            envelopeBytes: AnswerWriter.envelopeBytes + (ready.request.id ?? "").utf8.count,
-            stop: stop)
-    }
-
-    /// The answer to a read of clusters, or to a request that has failed already.
-    ///
-    /// - Parameter stop: cancels the read.
-    func clusters(
-        _ ready: ReadyRead, from caller: Caller, until stop: StopSignal? = nil
-    ) -> Result<ClusterAnswer, RPCFailure> {
-        do throws(RPCFailure) {
-            _ = try ready.request.validCall()
-            let answer: ClusterAnswer
-            do throws(ServiceFailure) {
-                answer = try context(of: ready, for: caller, until: stop).clusters()
-            } catch {
-                throw failure(stop?.isCancelled == true ? .cancelled : error)
-            }
-            count(ready)
-            return .success(answer)
-        } catch {
-            count(ready, error)
-            return .failure(error)
-        }
-    }
-
     /// Appends the answer that the answers of all nodes make.
     func answer(
-        _ request: Request, _ gathering: Gathering,
+        _ request: ServiceRequest, _ gathering: Gathering,
         of answers: [(node: ClusterNode, answer: [UInt8]?)], isWhole: Bool, since begin: Int64,
         into writer: inout JSONWriter
     ) {
@@ -177,20 +183,27 @@ struct Dispatcher: Sendable {
     }
 
     /// Appends the answer to a finished write.
-    func answer(_ finished: FinishedWrite, into writer: inout JSONWriter) {
+    package func answer(_ finished: FinishedWrite, into writer: inout JSONWriter) {
         let request = finished.request
-        switch finished.result {
+        switch result(of: finished) {
         case .success(let answer):
             AnswerWriter.result(id: request.id ?? "", to: &writer) { writer in
                 answer.write(
                     for: finished.write, change: service.answeredChange, into: &writer)
             }
-            count(request, since: finished.begin)
-        case .failure(let reason):
-            let failure = failure(reason)
-            AnswerWriter.failure(failure, id: request.id, to: &writer)
-            count(request, failure, since: finished.begin)
+        case .failure(let failure): AnswerWriter.failure(failure, id: request.id, to: &writer)
         }
+    }
+
+    /// What became of a write.
+    func result(of finished: FinishedWrite) -> Result<WriteAnswer, RPCFailure> {
+        let result = finished.result.mapError(failure)
+        if case .failure(let failure) = result {
+            count(finished.request, failure, since: finished.begin)
+        } else {
+            count(finished.request, since: finished.begin)
+        }
+        return result
     }
 
     /// An internal error is answered with a request id; the log has the reason under that id.
@@ -211,7 +224,7 @@ struct Dispatcher: Sendable {
     ///
     /// - Parameter outline: the plan of a query or count.
     private func count(
-        _ request: Request, _ failure: RPCFailure? = nil, since begin: Int64,
+        _ request: ServiceRequest, _ failure: RPCFailure? = nil, since begin: Int64,
         outline: @autoclosure () -> (bucket: BucketName, plan: String)? = nil
     ) {
         let nanoseconds = service.clock.nanoseconds() - begin
@@ -226,7 +239,8 @@ struct Dispatcher: Sendable {
 
     /// Logs a slow query or count and its plan: the fields in it, not their values.
     private func noteSlow(
-        _ request: Request, _ outline: (bucket: BucketName, plan: String), _ failure: RPCFailure?,
+        _ request: ServiceRequest, _ outline: (bucket: BucketName, plan: String),
+        _ failure: RPCFailure?,
         milliseconds: Int64
     ) {
         service.counters.countSlow()

@@ -1,6 +1,5 @@
 import BackendContract
 import Objects
-import Operations
 import Runtime
 import Synchronization
 import WireProtocol
@@ -9,7 +8,7 @@ import WireProtocol
 ///
 /// A prepared read holds the state that it answers from. It is dropped when it has waited for too
 /// long, or its client is gone, not only when a thread comes to it.
-final class WaitingRead: Sendable {
+package final class WaitingRead: WorkUnderWay {
     private struct State {
         var prepared: ReadyRead?
         /// Since when it has waited for a thread, by the monotonic clock.
@@ -19,9 +18,9 @@ final class WaitingRead: Sendable {
     }
 
     /// When its turn came, by the monotonic clock.
-    let begin: Int64
+    package let begin: Int64
     /// Tells the run that nobody wants its answer any more.
-    let stop = StopSignal()
+    package let stop = StopSignal()
     private let state: Mutex<State>
 
     /// - Parameter prepared: nil: it is prepared on the thread.
@@ -54,9 +53,13 @@ final class WaitingRead: Sendable {
     }
 
     /// Ends it: what waits is dropped, what runs is told to end.
-    func end() {
+    package func end() {
         stop.stop()
         _ = take()
+    }
+
+    package func letGo(now: Int64, _ limits: Limits) {
+        if (now - begin) / 1_000_000 > limits.queueMilliseconds { _ = take() }
     }
 
     /// Ends it for somebody other than its client, who is answered.
@@ -66,16 +69,15 @@ final class WaitingRead: Sendable {
     }
 }
 
-extension Dispatcher {
+extension Desk {
     /// Has a worker thread answer a read, when nothing is being built any more that it should wait for.
     /// Until then it holds neither a thread nor a place in their queue, nor the state that it was
     /// planned on.
     ///
-    /// - Parameter answer: called once, on any thread, unless the threads end before.
-    func offload(
-        _ request: Request, _ waiting: WaitingRead, from caller: Caller, to workers: FairWorkers,
-        _ answer: @escaping @Sendable (ReadyRead) -> Void
-    ) {
+    /// The asker gets the read on any thread, unless the threads end before.
+    func offload(_ request: ServiceRequest, _ waiting: WaitingRead, for asker: some Asker) {
+        asker.note(waiting)
+        let caller = asker.caller
         let read = waiting.take()
         let id = request.method.map { method in
             service.activity.begin(
@@ -83,7 +85,7 @@ extension Dispatcher {
                 end: waiting.cancel)
         }
         @Sendable func end(_ read: ReadyRead) {
-            answer(read)
+            asker.answer(read, until: waiting.stop)
             if let id { service.activity.end(id) }
         }
         @Sendable func goOn(_ failure: ServiceFailure?) {
@@ -101,7 +103,7 @@ extension Dispatcher {
                 since: waiting.begin, after: waiting.queue.waits, until: waiting.stop, goOn)
         }
         @Sendable func queue() {
-            workers.submit(for: caller.share) {
+            workers.reads.submit(for: caller.share) {
                 let read = take(request, waiting, from: caller)
                 if let id { service.activity.note(read.preparation, of: id) }
                 if mayRun(read) { end(read) }
@@ -117,14 +119,14 @@ extension Dispatcher {
     /// What a worker thread answers when it comes to a read: the read, or that it has waited for too
     /// long or its client is gone.
     private func take(
-        _ request: Request, _ waiting: WaitingRead, from caller: Caller
+        _ request: ServiceRequest, _ waiting: WaitingRead, from caller: Caller
     ) -> ReadyRead {
         refused(request, waiting) ?? waiting.take()
             ?? prepare(request, from: caller, since: waiting.begin)
     }
 
     /// A read that has waited for a thread for too long, or whose client is gone; nil for others.
-    private func refused(_ request: Request, _ waiting: WaitingRead) -> ReadyRead? {
+    private func refused(_ request: ServiceRequest, _ waiting: WaitingRead) -> ReadyRead? {
         let (queue, limits) = (waiting.queue, service.limits)
         let waited = (service.clock.nanoseconds() - queue.since) / 1_000_000
         // All that have waited for the same columns come at once.
