@@ -195,7 +195,7 @@ let package = Package(
             name: "VectorTiles",
             dependencies: [
                 "Geodesy", "JSONText", "Objects", "Operations", "QueryLanguage",
-                "WebExchange", "Wire",
+                "WebExchange",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],

@@ -118,8 +118,11 @@ extension Clause {
 
 extension WebFailure {
     /// Reads the parameter `query`.
+    ///
+    /// - Parameter path: what paths of failures begin with.
     public static func reading<Value>(
-        query text: [UInt8], _ body: (JSONView) throws(ServiceFailure) -> Value
+        query text: [UInt8], at path: String = "query",
+        _ body: (JSONView) throws(ServiceFailure) -> Value
     ) throws(WebFailure) -> Value {
         do throws(ServiceFailure) {
             let parser = JSONParser()
@@ -129,7 +132,7 @@ extension WebFailure {
             }
             return try body(view)
         } catch {
-            throw WebFailure(error.inside("query"))
+            throw WebFailure(error.inside(path))
         }
     }
 }

@@ -62,10 +62,8 @@ struct WatchSite: Sendable {
         var result = failure
         switch result.path {
         case "bestEffortLimit": result.path = "limit"
-        case let path? where path.hasPrefix("bucketQuery"):
-            result.path =
-                request["filter"] == nil
-                ? "query" + path.dropFirst("bucketQuery".utf8.count) : "filter"
+        case let path? where request["filter"] != nil && path.hasPrefix("bucketQuery"):
+            result.path = "filter"
         default: break
         }
         return result
@@ -121,7 +119,8 @@ struct WatchSite: Sendable {
                 requested, of: CollectionName(bucket), for: caller)
             return (Query(clause: clause), [])
         }
-        return try WebFailure.reading(query: text) { view throws(ServiceFailure) in
+        return try WebFailure.reading(query: text, at: "bucketQuery") {
+            view throws(ServiceFailure) in
             try QueryParser(limits: limits).watchedQuery(view)
         }
     }

@@ -7,9 +7,9 @@ import Operations
 import Runtime
 import WireProtocol
 
-/// Carries out what another node passes on. Requests do not wait for each other, except that writes
+/// Carries out what another node forwards. Requests do not wait for each other, except that writes
 /// are submitted in the order in which they come. A request for a bucket that this node does not
-/// hold is sent back at once; it is never passed on again.
+/// hold is sent back at once; it is never forwarded again.
 ///
 /// `@unchecked Sendable`: every member is used on the channel's event loop only.
 final class NodeServerHandler: ChannelInboundHandler, @unchecked Sendable {
