@@ -123,13 +123,14 @@ let package = Package(
         .target(
             name: "PostgresStore",
             dependencies: [
-                "CLibpq", "Runtime", "Objects", "BackendContract", "WriteRules", "ObjectStore",
+                "CLibpq", "Runtime", "PersistentStructures", "Objects", "BackendContract",
+                "WriteRules", "ObjectStore",
             ]),
         .target(
             name: "ReplicatedBackend",
             dependencies: [
                 "Runtime", "JSONText", "Objects", "BackendContract", "WriteRules", "ObjectStore",
-                "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
+                "QueryLanguage", "InMemoryEngine", "EmbeddedBackend", "PostgresStore",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

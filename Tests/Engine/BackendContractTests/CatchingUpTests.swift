@@ -3,6 +3,7 @@ import EmbeddedBackend
 import Logging
 import ObjectStore
 import Objects
+import QueryLanguage
 import Runtime
 import Synchronization
 import TestSupport
@@ -43,6 +44,10 @@ import WriteRules
         func publishing(_ state: SharedState) {}
 
         func published(_ changes: SharedChanges) {}
+
+        func announce(deletionOf clause: Clause, in bucket: BucketName) {}
+
+        func removeListedRows() throws(StoreFailure) -> Bool { false }
 
         func forget(tombstonesBefore: Int64, requestsBefore: Int64) throws(StoreFailure) -> Bool {
             false
