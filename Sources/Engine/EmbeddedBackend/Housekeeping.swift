@@ -114,7 +114,7 @@ final class Housekeeping: @unchecked Sendable {
         let (all, free) = try store.countPages()
         let most = max(all / Self.shareOfFreePages, freePages)
         isShrinking = free > (isShrinking ? most / 2 : most)
-        if isShrinking { writer.giveBackPages() }
+        if isShrinking { writer.giveBackPages(keeping: most / 2) }
     }
 
     private func attempt(_ body: (Housekeeping) throws -> Void) {

@@ -90,12 +90,15 @@ extension Writer {
 
     /// Gives pages back that hold nothing, for one turn. A file that an earlier version has made keeps
     /// them until it is compacted.
-    func giveBackPages() {
+    func giveBackPages(keeping kept: Int) {
         betweenWrites { [self] in
             do throws(StoreFailure) {
                 guard try store.givesPagesBack() else { return }
                 let end = ThreadClock.deadline(after: tuning.turn)
-                while try store.giveBack(atMost: Self.pagesAtOnce) > 0, !end.isOver {}
+                var excess = try store.countPages().free - kept
+                while excess > 0, !end.isOver {
+                    excess = try store.giveBack(atMost: min(excess, Self.pagesAtOnce)) - kept
+                }
             } catch {
                 logger.warning("free pages are kept", metadata: ["reason": "\(error)"])
             }
