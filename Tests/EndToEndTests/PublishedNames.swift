@@ -19,27 +19,32 @@ enum PublishedNames {
 
     static let metrics = """
         geobucket_backup_bytes geobucket_backup_timestamp_seconds
-        geobucket_backups_total geobucket_buckets geobucket_checkpoint_duration_seconds
-        geobucket_cluster_applied_change geobucket_cluster_batches
-        geobucket_cluster_head_change geobucket_cluster_held_buckets
-        geobucket_cluster_lag_seconds geobucket_cluster_loading_buckets
-        geobucket_cluster_loads geobucket_cluster_nodes
-        geobucket_cluster_passed_on_requests geobucket_cluster_rebuilds
-        geobucket_cluster_refused_buckets geobucket_cluster_releases
-        geobucket_cluster_round_trip_seconds geobucket_cluster_skew_seconds
-        geobucket_cluster_snapshot_seconds geobucket_cluster_snapshot_transactions
-        geobucket_columns geobucket_commit_duration_seconds geobucket_commit_writes
-        geobucket_connections geobucket_connections_accepted_total
-        geobucket_connections_refused_total geobucket_disk_free_bytes
-        geobucket_dropped_compactions_total geobucket_memory_bytes geobucket_objects
-        geobucket_plans_total geobucket_points geobucket_publish_duration_seconds
-        geobucket_request_duration_seconds geobucket_request_errors_total
-        geobucket_requests_total geobucket_slow_queries_total geobucket_store_bytes
-        geobucket_store_free_pages geobucket_sync_duration_seconds
-        geobucket_turn_processor_seconds geobucket_uptime_seconds geobucket_watch_events
+        geobucket_backups_total geobucket_bucket_request_seconds_total
+        geobucket_bucket_requests_total geobucket_buckets geobucket_build_info
+        geobucket_certificate_end_timestamp_seconds
+        geobucket_checkpoint_duration_seconds geobucket_cluster_applied_change
+        geobucket_cluster_batches_total geobucket_cluster_head_change
+        geobucket_cluster_held_buckets geobucket_cluster_lag_seconds
+        geobucket_cluster_loading_buckets geobucket_cluster_loads_total
+        geobucket_cluster_nodes geobucket_cluster_passed_on_requests_total
+        geobucket_cluster_rebuilds_total geobucket_cluster_refused_buckets
+        geobucket_cluster_releases_total geobucket_cluster_round_trip_seconds
+        geobucket_cluster_skew_seconds geobucket_cluster_snapshot_seconds
+        geobucket_cluster_snapshot_transactions geobucket_columns
+        geobucket_commit_duration_seconds geobucket_commit_writes geobucket_connections
+        geobucket_connections_accepted_total geobucket_connections_refused_total
+        geobucket_disk_free_bytes geobucket_dropped_compactions_total
+        geobucket_memory_bytes geobucket_objects geobucket_plans_total geobucket_points
+        geobucket_publish_duration_seconds geobucket_request_duration_seconds
+        geobucket_request_errors_total geobucket_requests_total
+        geobucket_slow_queries_total geobucket_store_bytes geobucket_store_free_pages
+        geobucket_sync_duration_seconds geobucket_turn_processor_seconds
+        geobucket_uptime_seconds geobucket_watch_events_total
         geobucket_watch_lag_changes geobucket_watch_lag_seconds
-        geobucket_watch_matched_writes geobucket_watch_resyncs geobucket_watches
-        geobucket_write_queue_depth process_resident_memory_bytes
+        geobucket_watch_matched_writes_total geobucket_watch_resyncs_total
+        geobucket_watches geobucket_write_queue_depth process_cpu_seconds_total
+        process_max_fds process_open_fds process_resident_memory_bytes
+        process_start_time_seconds
         """
 
     /// The flags of each command, a line or more each, without those by which clients connect.

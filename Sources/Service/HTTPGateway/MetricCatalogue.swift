@@ -8,14 +8,27 @@ public enum MetricCatalogue {
             "When the newest backup was begun that the service has made, since 1970; 0 without one."
         ),
         ("geobucket_backups_total", "Backups that the service has made, or failed to make."),
+        (
+            "geobucket_bucket_request_seconds_total",
+            "How long answers of the busiest buckets took together, while each was among them."
+        ),
+        (
+            "geobucket_bucket_requests_total",
+            "Requests of the busiest buckets, counted while each was among them."
+        ),
         ("geobucket_buckets", "Buckets that have an object or had one."),
+        ("geobucket_build_info", "1, with the version of the program as a label."),
+        (
+            "geobucket_certificate_end_timestamp_seconds",
+            "When the certificate in use ends, since 1970; 0 without TLS."
+        ),
         ("geobucket_checkpoint_duration_seconds", "How long checkpoints of the store took."),
         (
             "geobucket_cluster_applied_change",
             "The number of the last change of the shared store that this node has applied."
         ),
         (
-            "geobucket_cluster_batches",
+            "geobucket_cluster_batches_total",
             "Transactions that this node has committed to the shared store."
         ),
         (
@@ -31,21 +44,24 @@ public enum MetricCatalogue {
             "geobucket_cluster_loading_buckets",
             "Buckets that this node is to hold and has not loaded yet."
         ),
-        ("geobucket_cluster_loads", "How often this node has loaded a bucket."),
+        ("geobucket_cluster_loads_total", "How often this node has loaded a bucket."),
         ("geobucket_cluster_nodes", "Nodes that share the buckets and are alive."),
         (
-            "geobucket_cluster_passed_on_requests",
+            "geobucket_cluster_passed_on_requests_total",
             "Requests that this node has passed on to nodes that hold their buckets."
         ),
         (
-            "geobucket_cluster_rebuilds",
+            "geobucket_cluster_rebuilds_total",
             "How often this node has thrown away its state because the shared store had lost it."
         ),
         (
             "geobucket_cluster_refused_buckets",
             "Buckets that this node ought to hold and that do not fit."
         ),
-        ("geobucket_cluster_releases", "How often this node has let go of a bucket."),
+        (
+            "geobucket_cluster_releases_total",
+            "How often this node has let go of a bucket."
+        ),
         (
             "geobucket_cluster_round_trip_seconds",
             "The time of the last question to the shared store and its answer."
@@ -102,17 +118,21 @@ public enum MetricCatalogue {
             "Processor time for which others waited: the turns of event loops and of the writer."
         ),
         ("geobucket_uptime_seconds", "Seconds since the service started."),
-        ("geobucket_watch_events", "Events that were sent to watches."),
+        ("geobucket_watch_events_total", "Events that were sent to watches."),
         ("geobucket_watch_lag_changes", "Changes that watches have not been told yet."),
         (
             "geobucket_watch_lag_seconds",
             "For how long the oldest of these changes has waited."
         ),
-        ("geobucket_watch_matched_writes", "Writes that concerned at least one watch."),
-        ("geobucket_watch_resyncs", "How often a watch began anew with a snapshot."),
+        ("geobucket_watch_matched_writes_total", "Writes that concerned at least one watch."),
+        ("geobucket_watch_resyncs_total", "How often a watch began anew with a snapshot."),
         ("geobucket_watches", "Watches of all connections."),
         ("geobucket_write_queue_depth", "Writes that wait to be committed."),
+        ("process_cpu_seconds_total", "Processor time of the process."),
+        ("process_max_fds", "Files and connections that the process may have open."),
+        ("process_open_fds", "Files and connections that the process has open."),
         ("process_resident_memory_bytes", "Bytes of the process that are in memory."),
+        ("process_start_time_seconds", "When the process began, since 1970."),
     ]
 
     private static let helps = Dictionary(

@@ -32,7 +32,7 @@ public final class Service: Sendable {
     /// The time of connections, watches, rates and logins.
     public let clock: ServiceClock
     private let started: Int64
-    private let gauges = ServiceGauges()
+    private let gauges = ServiceGauges(version: Service.version)
     /// The state for health checks.
     public let health: Health
     /// When the service's certificate ends, in milliseconds since 1970; nil without TLS.
@@ -203,7 +203,8 @@ public final class Service: Sendable {
     public func setGauges() {
         gauges.set(
             backend.statistics(), watches.statistics(), openConnections: counters.openConnections,
-            passedOn: counters.passedOn, uptimeSeconds: uptimeSeconds)
+            passedOn: counters.passedOn, uptimeSeconds: uptimeSeconds,
+            certificateEnd: certificateEnd())
     }
 
     /// Runs `body`, unless another check of the store is in progress.
