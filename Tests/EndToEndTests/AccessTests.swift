@@ -148,14 +148,20 @@ import Testing
                 try await LineConnection.with(host: "127.0.0.1", port: port) { connection in
                     for number in 0..<20 {
                         let outcome = try await LoginRules.outcome(
-                            connection, "auth.login", #"{"token":"gbt_\#(number)_x"}"#)
+                            connection, "auth.login",
+                            #"{"token":"gbt_00000000000\#(number % 10)_xyz"}"#)
                         #expect(outcome.hasPrefix(number < 3 ? "1401" : "1429"))
                     }
                 }
                 process.signal(SIGTERM)
                 #expect(await process.end() == 0)
                 let lines = process.standardError.split(separator: "\n")
-                #expect(lines.count { $0.contains("a login failed") } == 3)
+                let failed = lines.filter { $0.contains("a login failed") }
+                #expect(failed.count == 3)
+                for (number, line) in zip(0..., failed) {
+                    #expect(line.contains("token=\"00000000000\(number)\""), "\(line)")
+                }
+                #expect(!process.standardError.contains("xyz"))
             }
         }
     }

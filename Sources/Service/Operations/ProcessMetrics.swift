@@ -24,7 +24,9 @@ struct ProcessMetrics: Sendable {
     /// When the process began, in seconds since 1970; 0 where Linux does not tell it.
     static let startSeconds: Double = {
         // The name of the program comes second, in parentheses, and may have any character.
-        guard let line = HostStatistics.firstLine(of: "/proc/self/stat"), let end = line.lastIndex(of: ")") else { return 0 }
+        guard let line = HostStatistics.firstLine(of: "/proc/self/stat"),
+            let end = line.lastIndex(of: ")")
+        else { return 0 }
         let fields = line[end...].split(separator: " ")
         // Field 22 of proc(5), of which 3 is the first behind the name.
         guard fields.count > 20, let ticks = Double(fields[20]), let boot = bootSeconds else {

@@ -51,7 +51,8 @@ struct Dispatcher: Sendable {
         }
         do throws(ServiceFailure) {
             let preparation = try Self.read(call).prepare(for: caller, on: service)
-            return ReadyRead(request: request, begin: begin, preparation: preparation)
+            return ReadyRead(
+                request: request, begin: begin, preparation: preparation, caller: caller)
         } catch {
             return ReadyRead(request: request.refused(failure(error)), begin: begin)
         }
@@ -204,41 +205,48 @@ struct Dispatcher: Sendable {
     }
 
     private func count(_ ready: ReadyRead, _ failure: RPCFailure? = nil) {
-        count(ready.request, failure, since: ready.begin, outline: ready.preparation.outline)
+        count(ready.request, failure, since: ready.begin, of: ready)
     }
 
     /// Counts an answered request.
     ///
-    /// - Parameter outline: the plan of a query or count.
+    /// - Parameter read: a read as it was planned.
     private func count(
         _ request: Request, _ failure: RPCFailure? = nil, since begin: Int64,
-        outline: @autoclosure () -> (bucket: BucketName, plan: String)? = nil
+        of read: ReadyRead? = nil
     ) {
         let nanoseconds = service.clock.nanoseconds() - begin
         service.counters.count(
             method: request.method, errorCode: failure?.errorCode, bucket: request.bucket,
             nanoseconds: nanoseconds)
         let limit = service.limits.slowQueryMilliseconds
-        if limit > 0, nanoseconds > Int64(limit) * 1_000_000, let outline = outline() {
-            noteSlow(request, outline, failure, milliseconds: nanoseconds / 1_000_000)
+        if limit > 0, nanoseconds > Int64(limit) * 1_000_000, let read,
+            let outline = read.preparation.outline
+        {
+            noteSlow(read, outline, failure, milliseconds: nanoseconds / 1_000_000)
         }
     }
 
-    /// Logs a slow query or count and its plan: the fields in it, not their values.
+    /// Logs a slow query or count, who asked, its plan and its clause: the fields in it, not their
+    /// values.
     private func noteSlow(
-        _ request: Request, _ outline: (bucket: BucketName, plan: String), _ failure: RPCFailure?,
+        _ read: ReadyRead, _ outline: (bucket: BucketName, plan: String), _ failure: RPCFailure?,
         milliseconds: Int64
     ) {
         service.counters.countSlow()
-        logger.notice(
-            "slow query",
-            metadata: [
-                "request": "\(failure?.requestID ?? Self.requestID())",
-                "bucket": "\(outline.bucket.text)",
-                "method": "\(request.method?.text ?? "")", "milliseconds": "\(milliseconds)",
-                "plan": "\(outline.plan)",
-                "errorCode": "\(failure?.errorCode ?? "none")",
-            ])
+        var metadata: Logger.Metadata = [
+            "request": "\(failure?.requestID ?? Self.requestID())",
+            "bucket": "\(outline.bucket.text)",
+            "method": "\(read.request.method?.text ?? "")",
+            "milliseconds": .stringConvertible(milliseconds),
+            "plan": "\(outline.plan)", "clause": "\(read.preparation.clauseShape ?? "")",
+            "errorCode": "\(failure?.errorCode ?? "none")",
+        ]
+        if let caller = read.caller {
+            metadata["address"] = "\(caller.address)"
+            if let grant = caller.grant { metadata["principal"] = "\(grant.principal)" }
+        }
+        logger.notice("slow query", metadata: metadata)
     }
 
     private static func requestID() -> String {

@@ -6,6 +6,8 @@ struct ReadyRead: Sendable {
     /// When its turn came, by the monotonic clock.
     let begin: Int64
     var preparation = Preparation.cheap
+    /// Who asks; nil if it has failed before it was planned.
+    var caller: Caller?
 }
 
 /// The answer to a read that had not begun officially.

@@ -100,8 +100,8 @@ final class ScheduledBackups: Sendable {
         logger.info(
             "backup made and verified",
             metadata: [
-                "file": "\(path)", "objects": "\(report.objects)",
-                "seconds": "\(start.duration(to: clock.now) / .seconds(1))",
+                "file": "\(path)", "objects": .stringConvertible(report.objects),
+                "seconds": .stringConvertible(start.duration(to: clock.now) / .seconds(1)),
             ])
         for old in plan.keeping.outdated(folder.times(), at: time) {
             unlink(folder.path(of: old))

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BackendContract
 import EmbeddedBackend
+import Foundation
 import LiveQueries
 import Logging
 import ObjectStore
@@ -116,6 +117,7 @@ struct Serve: AsyncParsableCommand {
             proxies: try accessFlags.proxies(settings),
             neighbourhood: try clusterFlags.neighbourhood(settings), clock: clock)
         try prepareProcess(settings, limits, logger)
+        noteStart(settings, logger)
         let store = try store(settings)
         let backups = try backupFlags.plan(settings, store: storeName(settings))
         let gateway = try settings.address("http", flag: http).map { ($0, Gateway()) }
@@ -128,6 +130,14 @@ struct Serve: AsyncParsableCommand {
             try await run()
         }
         logger.info("stopped")
+    }
+
+    private func noteStart(_ settings: Settings, _ logger: Logger) {
+        var metadata: Logger.Metadata = ["version": "\(Operations.Service.version)"]
+        if let path = settings.filePath {
+            metadata["configuration"] = "\(URL(filePath: path).path)"
+        }
+        logger.info("starting", metadata: metadata)
     }
 
     /// Sets priorities, and checks what the system permits the process.

@@ -12,6 +12,8 @@ import SystemPackage
 struct Settings {
     private let environment: ConfigReader
     private let file: ConfigReader?
+    /// The path of the configuration file; nil without one.
+    let filePath: String?
 
     private enum Kind {
         case text, toggle, number
@@ -46,6 +48,7 @@ struct Settings {
         environment = ConfigReader(provider: EnvironmentVariablesProvider())
             .scoped(to: "geobucket")
         let path = path ?? environment.string(forKey: "config")
+        filePath = path
         guard let path else {
             file = nil
             return

@@ -141,6 +141,7 @@ final class AdmissionControl: Sendable {
             caller.login = login
             return login.grant
         } catch {
+            caller.failedToken = Token(token)?.publicID
             if let bearer { failedLogins.take(bearer, now: now) }
             // The answer must not reveal whether such a bearer exists.
             guard addressWait == 0 else { throw .tooManyLogins(addressWait) }
