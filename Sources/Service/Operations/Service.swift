@@ -175,12 +175,10 @@ public final class Service: Sendable {
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
         let principal = caller.grant?.principal
-        if write.restoresMetadata, !admission.mayRestoreMetadata(caller) {
-            return completion(
-                .failure(
-                    ServiceFailure(
-                        .notAllowed, "only the role \"admin\" permits to restore metadata",
-                        at: "withMetadata")))
+        do throws(ServiceFailure) {
+            try admission.permit(write, caller)
+        } catch {
+            return completion(.failure(error))
         }
         admission.enqueue()
         backend.submit(

@@ -1,3 +1,4 @@
+import BackendContract
 import Objects
 import Runtime
 import Synchronization
@@ -68,6 +69,19 @@ final class AdmissionControl: Sendable {
     func mayRestoreMetadata(_ caller: Caller) -> Bool {
         if let grant = caller.grant { return grant.role == .admin }
         return access == nil && caller.anonymous == nil
+    }
+
+    /// Decides on an admitted write once its params have told what it does.
+    ///
+    /// - Throws: `OPERATION_NOT_ALLOWED`.
+    func permit(_ write: Write, _ caller: Caller) throws(ServiceFailure) {
+        if write.restoresMetadata, !mayRestoreMetadata(caller) {
+            throw ServiceFailure(
+                .notAllowed, "only the role \"admin\" permits to restore metadata",
+                at: "withMetadata")
+        }
+        guard let grant = caller.grant, grant.role(on: write.bucket) < .write else { return }
+        try grant.check(.write(write.bucket, write.kind))
     }
 
     /// Decides on buckets that an admitted request turned out to read.

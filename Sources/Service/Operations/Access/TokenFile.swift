@@ -5,8 +5,9 @@ import Objects
 ///
 ///     {"tokens":[{"id":"3f9a2c11d04e","sha256":"…","principal":"alice","role":"write"}]}
 ///
-/// Further members of a token: `groups` and `buckets` (arrays of names), `created` and `expires`
-/// (milliseconds since 1970).
+/// Further members of a token: `groups` (an array of names), `buckets` (an array of names, or an object
+/// with the role for each), `created` and `expires` (milliseconds since 1970). With roles in `buckets`,
+/// `role` may be missing: it is the strongest of them.
 public struct TokenFile: Sendable, Equatable {
     /// A token of the file: its grant and its digest.
     public struct Entry: Sendable, Equatable {
@@ -105,7 +106,7 @@ extension TokenFile {
             writer.key("role")
             writer.string(entry.grant.role.rawValue)
             if !entry.grant.groups.isEmpty { Self.write("groups", entry.grant.groups, &writer) }
-            if let buckets = entry.grant.holdsFor { Self.write("buckets", buckets, &writer) }
+            entry.grant.writeBuckets(to: &writer)
             writer.key("created")
             writer.integer(entry.created)
             if let expires = entry.grant.expires {
@@ -147,18 +148,18 @@ private struct EntryReader {
             let name = String(decoding: member.name, as: UTF8.self)
             guard Self.names.contains(name) else { throw fault("\(quoted(name)) is not known") }
         }
-        guard let id = token["id"]?.string, let principal = token["principal"]?.string,
-            let role = token["role"]?.string.flatMap(Grant.Role.init)
-        else {
-            throw fault("expected \"id\", \"principal\", and \"role\" read, write or admin")
+        guard let id = token["id"]?.string, let principal = token["principal"]?.string else {
+            throw fault("expected \"id\" and \"principal\"")
         }
         guard let digest = token["sha256"]?.string.flatMap(TokenDigest.init(hexadecimal:)) else {
             throw fault("expected \"sha256\", 64 hexadecimal digits")
         }
         do throws(ServiceFailure) {
+            let (buckets, roles) = try token.buckets()
             let grant = try Grant(
-                principal: principal, role: role, groups: try token.strings("groups") ?? [],
-                holdsFor: try token.strings("buckets"), expires: try milliseconds("expires"))
+                principal: principal, role: try token.role(),
+                groups: try token.strings("groups") ?? [], holdsFor: buckets, roles: roles,
+                expires: try milliseconds("expires"))
             return TokenFile.Entry(
                 id: id, digest: digest, grant: grant, created: try milliseconds("created") ?? 0)
         } catch {
@@ -173,17 +174,5 @@ private struct EntryReader {
                 .invalidInputData, "expected milliseconds since 1970", at: "\(name)")
         }
         return Int64(number)
-    }
-}
-
-extension JSONView {
-    /// The names in a member; nil when the member is missing.
-    func strings(_ name: StaticString) throws(ServiceFailure) -> Set<String>? {
-        guard let value = self[name] else { return nil }
-        let strings = value.kind == .array ? value.elements.map(\.string) : [nil]
-        guard !strings.contains(nil) else {
-            throw ServiceFailure(.invalidInputData, "expected an array of strings", at: "\(name)")
-        }
-        return Set(strings.compactMap(\.self))
     }
 }
