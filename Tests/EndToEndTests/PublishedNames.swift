@@ -18,7 +18,8 @@ enum PublishedNames {
         """
 
     static let metrics = """
-        geobucket_backup_bytes geobucket_backup_timestamp_seconds
+        geobucket_audit_lost_lines_total geobucket_backup_bytes
+        geobucket_backup_timestamp_seconds
         geobucket_backups_total geobucket_bucket_request_seconds_total
         geobucket_bucket_requests_total geobucket_buckets geobucket_build_info
         geobucket_certificate_end_timestamp_seconds
@@ -50,7 +51,7 @@ enum PublishedNames {
     /// The flags of each command, a line or more each, without those by which clients connect.
     static let flags = """
         serve: listen http store config log-level durability web tokens anonymous
-        insecure tls-certificate tls-key memory backup-to backup-every backup-keep
+        insecure audit-log tls-certificate tls-key memory backup-to backup-every backup-keep
         load: bucket on-error with-metadata format place point latitude longitude id
         id-field geometry crs underscores rename only without flatten keep-place-fields
         records mapping encoding separator decimal no-header text number boolean date

@@ -88,6 +88,10 @@ public struct Limits: Sendable, Equatable {
     public var tokenBytes = 16_384
     /// Bytes of a file that configures the service: the tokens, the key set, a certificate or key.
     public var fileBytes = 64 * 1_048_576
+    /// Bytes of the audit log above which it goes on in another file.
+    public var auditBytes = 100 * 1_048_576
+    /// Older files of the audit log that are kept.
+    public var auditFiles = 10
     /// Concurrent connections for health and metrics; above it an idle one is closed for a new one.
     public var httpConnections = 256
     /// Milliseconds from the beginning of such a connection to the end of its first request's head.

@@ -2,6 +2,7 @@
 public enum MetricCatalogue {
     /// Every metric by its name, with its help text.
     public static let metrics: [(name: String, help: String)] = [
+        ("geobucket_audit_lost_lines_total", "Lines of the audit log that were not written."),
         ("geobucket_backup_bytes", "Bytes of the newest backup that the service has made."),
         (
             "geobucket_backup_timestamp_seconds",

@@ -37,6 +37,8 @@ public final class Service: Sendable {
     public let health: Health
     /// When the service's certificate ends, in milliseconds since 1970; nil without TLS.
     let certificateEnd: @Sendable () -> Int64?
+    /// Where it is noted who does what; nil if it is not.
+    let audit: AuditLog?
 
     /// - Parameters:
     ///   - access: who may log in; nil permits everything without a login.
@@ -46,11 +48,12 @@ public final class Service: Sendable {
         backend: any Backend, limits: Limits, access: AccessControl? = nil,
         everybody: PublicBuckets? = nil,
         health: Health = Health(), clock: ServiceClock = ServiceClock(),
-        certificateEnd: @escaping @Sendable () -> Int64? = { nil },
+        certificateEnd: @escaping @Sendable () -> Int64? = { nil }, audit: AuditLog? = nil,
         logger: Logger = Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.health = health
         self.certificateEnd = certificateEnd
+        self.audit = audit
         self.backend = backend
         self.clock = clock
         started = clock.nanoseconds()
@@ -59,7 +62,7 @@ public final class Service: Sendable {
         connectionMemory = ConnectionMemory(limit: limits.bufferedBytes)
         watches = WatchHub(backend: backend, limits: limits, clock: clock, logger: logger)
         admission = AdmissionControl(
-            access: access, everybody: everybody, limits: limits, clock: clock)
+            access: access, everybody: everybody, audit: audit, limits: limits, clock: clock)
         health.watch { backend.isReady }
     }
 
@@ -99,11 +102,18 @@ public final class Service: Sendable {
 
     /// Decides on admission; call it once for each request, in order.
     ///
+    /// - Parameter method: for the audit log; nil if it is not known.
     /// - Throws: `TOO_MANY_REQUESTS`, `UNAUTHORIZED`, `OPERATION_NOT_ALLOWED`.
     public func admit(
-        _ operation: @autoclosure () -> Operation, from caller: Caller
+        _ operation: @autoclosure () -> Operation, of method: MethodName? = nil,
+        from caller: Caller
     ) throws(ServiceFailure) {
-        try admission.admit(operation, from: caller)
+        do throws(ServiceFailure) {
+            try admission.admit(operation, from: caller)
+        } catch {
+            audit(method, operation(), refused: error, by: caller)
+            throw error
+        }
     }
 
     /// Counts a request before anything of it is read; the first operation that it turns out to be is
@@ -175,17 +185,20 @@ public final class Service: Sendable {
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
         let principal = caller.grant?.principal
+        let (method, bucket) = (write.method, write.bucket)
         do throws(ServiceFailure) {
             try admission.permit(write, caller)
         } catch {
+            audit(method, of: bucket, by: caller, .failure(error))
             return completion(.failure(error))
         }
         admission.enqueue()
         backend.submit(
             write.owned(by: principal), key: key?.owned(by: principal),
             by: principal ?? caller.address
-        ) { [admission] result in
+        ) { [self] result in
             admission.dequeue()
+            audit(method, of: bucket, by: caller, result)
             completion(result)
         }
     }
@@ -202,7 +215,7 @@ public final class Service: Sendable {
         gauges.set(
             backend.statistics(), watches.statistics(), openConnections: counters.openConnections,
             passedOn: counters.passedOn, uptimeSeconds: uptimeSeconds,
-            certificateEnd: certificateEnd())
+            certificateEnd: certificateEnd(), lostAuditLines: audit?.lostLines ?? 0)
     }
 
     /// Runs `body`, unless another check of the store is in progress.

@@ -15,6 +15,7 @@ struct ServiceGauges: Sendable {
     private let waitingWrites = Meter(label: "geobucket_write_queue_depth")
     private let uptime = Meter(label: "geobucket_uptime_seconds")
     private let certificateEnd = Meter(label: "geobucket_certificate_end_timestamp_seconds")
+    private let lostAuditLines = FollowingCounter(label: "geobucket_audit_lost_lines_total")
     private let process = ProcessMetrics()
     private let watches = WatchGauges()
     private let cluster = ClusterGauges()
@@ -32,7 +33,7 @@ struct ServiceGauges: Sendable {
     /// - Parameter certificateEnd: in milliseconds since 1970; nil without TLS.
     func set(
         _ statistics: BackendStatistics, _ watches: WatchStatistics, openConnections: Int,
-        passedOn: Int, uptimeSeconds: Int64, certificateEnd: Int64?
+        passedOn: Int, uptimeSeconds: Int64, certificateEnd: Int64?, lostAuditLines: Int
     ) {
         connections.set(openConnections)
         buckets.set(statistics.buckets)
@@ -44,6 +45,7 @@ struct ServiceGauges: Sendable {
         diskFree.set(statistics.diskFreeBytes)
         waitingWrites.set(statistics.waitingWrites)
         uptime.set(uptimeSeconds)
+        self.lostAuditLines.follow(lostAuditLines)
         process.set()
         self.certificateEnd.set(Double(certificateEnd ?? 0) / 1e3)
         self.watches.set(watches)

@@ -22,7 +22,8 @@ struct Dispatcher: Sendable {
         of request: UnreadRequest, isElement: Bool, from caller: Caller
     ) -> RPCFailure? {
         do throws(ServiceFailure) {
-            try service.admit(Self.operation(of: request), from: caller)
+            try service.admit(
+                Self.operation(of: request), of: try? request.method.get(), from: caller)
         } catch {
             return RPCFailure(error)
         }
@@ -52,9 +53,11 @@ struct Dispatcher: Sendable {
         do throws(ServiceFailure) {
             let preparation = try Self.read(call).prepare(for: caller, on: service)
             return ReadyRead(
-                request: request, begin: begin, preparation: preparation, caller: caller)
+                request: request, begin: begin, preparation: preparation, caller: caller,
+                found: service.auditsReads ? FoundObjects() : nil)
         } catch {
-            return ReadyRead(request: request.refused(failure(error)), begin: begin)
+            return ReadyRead(
+                request: request.refused(failure(error)), begin: begin, caller: caller)
         }
     }
 
@@ -127,7 +130,7 @@ struct Dispatcher: Sendable {
         ReadContext(
             service: service, caller: caller, preparation: ready.preparation,
             envelopeBytes: AnswerWriter.envelopeBytes + (ready.request.id ?? "").utf8.count,
-            stop: stop)
+            stop: stop, found: ready.found)
     }
 
     /// The answer to a read of clusters, or to a request that has failed already.
@@ -206,6 +209,10 @@ struct Dispatcher: Sendable {
 
     private func count(_ ready: ReadyRead, _ failure: RPCFailure? = nil) {
         count(ready.request, failure, since: ready.begin, of: ready)
+        guard let caller = ready.caller else { return }
+        service.auditRead(
+            ready.request.method, of: ready.request.bucket, objects: ready.found?.count,
+            errorCode: failure?.errorCode, by: caller)
     }
 
     /// Counts an answered request.

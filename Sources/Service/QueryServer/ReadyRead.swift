@@ -8,6 +8,8 @@ struct ReadyRead: Sendable {
     var preparation = Preparation.cheap
     /// Who asks; nil if it has failed before it was planned.
     var caller: Caller?
+    /// How many objects it has found, if that is to be noted.
+    var found: FoundObjects?
 }
 
 /// The answer to a read that had not begun officially.

@@ -1,14 +1,16 @@
 import Logging
+import Operations
 import QueryServer
 import Runtime
 import ServiceLifecycle
 import UnixSignals
 
-/// Reloads files of a running service: tokens and signing keys when their files change,
-/// certificates at SIGHUP.
+/// Reloads files of a running service: tokens and signing keys when their files change, certificates
+/// at SIGHUP. Then the audit log is opened anew, too.
 struct Reloading: ServiceLifecycle.Service {
     let access: WatchedAccess?
     let tls: TLSIdentity?
+    let audit: AuditLog?
     let clock: ServiceClock
     let logger: Logger
 
@@ -45,11 +47,11 @@ struct Reloading: ServiceLifecycle.Service {
         }
     }
 
-    /// Runs without TLS too, because SIGHUP must not end the service.
+    /// Runs without anything to do too, because SIGHUP must not end the service.
     private func reloadAtHangup() async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) {
-            guard let tls else { continue }
-            Self.thread.async { reload(tls) }
+            audit?.reopen()
+            if let tls { Self.thread.async { reload(tls) } }
         }
     }
 

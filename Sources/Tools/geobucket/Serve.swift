@@ -85,6 +85,8 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup(title: "Access") var accessFlags: AccessFlags
 
+    @OptionGroup(title: "Audit") var auditFlags: AuditFlags
+
     @OptionGroup(title: "Limits") var limitFlags: LimitFlags
 
     func run() async throws {
@@ -105,11 +107,13 @@ struct Serve: AsyncParsableCommand {
         if let web {
             try accessFlags.check(web.address, hasLogins: access != nil, settings)
         }
+        let audit = try auditFlags.log(settings, limits, clock, logger)
+        defer { audit?.end() }
         let reloading = Reloading(
             access: access,
             tls: try accessFlags.tls(
                 settings, limits, nodeAuthority: clusterFlags.authority(settings)),
-            clock: clock, logger: logger)
+            audit: audit, clock: clock, logger: logger)
         let frame = Frame(
             address: address, web: web, limits: limits, drain: .seconds(drain),
             reloading: reloading, stopping: stopping,
@@ -267,7 +271,8 @@ struct Serve: AsyncParsableCommand {
             backend: backend, limits: frame.limits, access: frame.reloading.access?.control,
             everybody: frame.everybody,
             health: gateway?.health ?? Health(), clock: frame.clock,
-            certificateEnd: { [tls = frame.reloading.tls] in tls?.certificateEnd }, logger: logger)
+            certificateEnd: { [tls = frame.reloading.tls] in tls?.certificateEnd },
+            audit: frame.reloading.audit, logger: logger)
         gateway?.observe(service)
         try await Workers.with(frame.limits) { workers in
             let lines = lineServices(service, backend, in: frame, workers)

@@ -24,7 +24,7 @@ struct Settings {
     private static let kinds: [String: Kind] = {
         let flags: [any ParsableArguments] = [
             Serve(), BackupFlags(), WebFlags(), BasemapFlags(), ClusterFlags(), AccessFlags(),
-            LimitFlags(),
+            AuditFlags(), LimitFlags(),
         ]
         var kinds: [String: Kind] = [:]
         for child in flags.flatMap({ Mirror(reflecting: $0).children }) {

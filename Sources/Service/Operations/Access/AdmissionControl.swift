@@ -2,6 +2,7 @@ import BackendContract
 import Objects
 import Runtime
 import Synchronization
+import WireProtocol
 
 /// Admits or refuses each request before any other work: by rate limit, login, permission, and
 /// length of the write queue, in this order.
@@ -17,10 +18,13 @@ final class AdmissionControl: Sendable {
     private let failedLogins: RateLimits
     private let recentLogins = RecentLogins()
     private let queuedWrites = Atomic(0)
+    private let audit: AuditLog?
 
     init(
-        access: AccessControl?, everybody: PublicBuckets?, limits: Limits, clock: ServiceClock
+        access: AccessControl?, everybody: PublicBuckets?, audit: AuditLog?, limits: Limits,
+        clock: ServiceClock
     ) {
+        self.audit = audit
         (self.access, self.everybody) = (access, everybody)
         self.limits = limits
         self.clock = clock
@@ -153,6 +157,7 @@ final class AdmissionControl: Sendable {
             guard let access else { throw .wrongToken }
             let login = try access.login(token, nowMilliseconds: clock.milliseconds())
             caller.login = login
+            noteLogin(by: caller)
             return login.grant
         } catch {
             caller.failedToken = Token(token)?.publicID
@@ -160,8 +165,20 @@ final class AdmissionControl: Sendable {
             // The answer must not reveal whether such a bearer exists.
             guard addressWait == 0 else { throw .tooManyLogins(addressWait) }
             failedLogins.take(caller.address, now: now)
+            noteLogin(by: caller, error)
             throw error
         }
+    }
+
+    /// Logins that a limit refuses are not noted: they could fill the log.
+    private func noteLogin(by caller: Caller, _ failure: ServiceFailure? = nil) {
+        audit?.note(
+            AuditEntry(
+                time: clock.milliseconds(),
+                principal: failure == nil ? caller.grant?.principal : nil,
+                address: caller.address, method: .login, bucket: nil, objects: nil,
+                errorCode: failure?.reason.rawValue,
+                token: failure == nil ? nil : caller.failedToken))
     }
 
     /// Logs in by a token that comes with every request.
