@@ -14,8 +14,10 @@ public final class Service: Sendable {
     /// The version of the protocol, as `server.info` reports it.
     public static let protocolVersion = 1
 
-    /// The limits for requests.
+    /// The limits for requests, as they were at the start.
     public let limits: Limits
+    /// Those that may have changed since.
+    public let live: LiveLimits
     /// What has been counted since the service was created.
     public let counters = Counters()
     let backend: any Backend
@@ -59,11 +61,25 @@ public final class Service: Sendable {
         started = clock.nanoseconds()
         placement = backend.placement
         self.limits = limits
+        live = LiveLimits(limits)
         connectionMemory = ConnectionMemory(limit: limits.bufferedBytes)
         watches = WatchHub(backend: backend, limits: limits, clock: clock, logger: logger)
         admission = AdmissionControl(
-            access: access, everybody: everybody, audit: audit, limits: limits, clock: clock)
+            access: access, everybody: everybody, audit: audit, limits: limits, live: live,
+            clock: clock)
         health.watch { backend.isReady }
+    }
+
+    // MARK: Limits
+
+    /// The limits that apply now.
+    var presentLimits: Limits { live.present(limits) }
+
+    /// Applies those of the limits that may change while the service runs: `LiveLimits.names`.
+    public func apply(_ limits: Limits) {
+        live.apply(limits)
+        admission.apply(limits)
+        audit?.apply(limits)
     }
 
     // MARK: Reads

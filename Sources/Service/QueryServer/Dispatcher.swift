@@ -226,7 +226,7 @@ struct Dispatcher: Sendable {
         service.counters.count(
             method: request.method, errorCode: failure?.errorCode, bucket: request.bucket,
             nanoseconds: nanoseconds)
-        let limit = service.limits.slowQueryMilliseconds
+        let limit = service.live.slowQueryMilliseconds
         if limit > 0, nanoseconds > Int64(limit) * 1_000_000, let read,
             let outline = read.preparation.outline
         {

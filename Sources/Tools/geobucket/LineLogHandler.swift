@@ -1,6 +1,23 @@
 import Glibc
 import JSONText
 import Logging
+import Synchronization
+
+/// The least level that is logged, which may change at any time.
+final class LogThreshold: Sendable {
+    private let index: Atomic<Int>
+
+    init(_ level: Logger.Level) { index = Atomic(Self.index(of: level)) }
+
+    var level: Logger.Level {
+        get { Logger.Level.allCases[index.load(ordering: .relaxed)] }
+        set { index.store(Self.index(of: newValue), ordering: .relaxed) }
+    }
+
+    private static func index(of level: Logger.Level) -> Int {
+        Logger.Level.allCases.firstIndex(of: level)!
+    }
+}
 
 /// The log on standard error, an entry a line, as text or as JSON objects:
 ///
@@ -15,13 +32,24 @@ struct LineLogHandler: LogHandler {
 
     private let label: String
     private let format: Format
-    var logLevel = Logger.Level.info
+    private let threshold: LogThreshold
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
 
     private static let own: Set<String> = ["time", "level", "logger", "message"]
 
-    init(label: String, format: Format) { (self.label, self.format) = (label, format) }
+    /// What somebody has set for this logger alone.
+    private var ownLevel: Logger.Level?
+
+    /// - Parameter threshold: the least level that is logged, shared by all loggers.
+    init(label: String, format: Format, threshold: LogThreshold) {
+        (self.label, self.format, self.threshold) = (label, format, threshold)
+    }
+
+    var logLevel: Logger.Level {
+        get { ownLevel ?? threshold.level }
+        set { ownLevel = newValue }
+    }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }

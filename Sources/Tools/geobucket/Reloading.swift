@@ -6,11 +6,12 @@ import ServiceLifecycle
 import UnixSignals
 
 /// Reloads files of a running service: tokens and signing keys when their files change, certificates
-/// at SIGHUP. Then the audit log is opened anew, too.
+/// and the configuration file at SIGHUP. Then the audit log is opened anew, too.
 struct Reloading: ServiceLifecycle.Service {
     let access: WatchedAccess?
     let tls: TLSIdentity?
     let audit: AuditLog?
+    let configuration: Reconfiguration
     let clock: ServiceClock
     let logger: Logger
 
@@ -20,8 +21,8 @@ struct Reloading: ServiceLifecycle.Service {
     private static let pace = Duration.milliseconds(20)
     /// Looks for changes; a stop does not wait for a file system that does not respond.
     private static let watching = WorkThread("files")
-    /// Reads certificates, one at a time; a stop does not wait for it.
-    private static let thread = WorkThread("certificates")
+    /// Reads certificates and the configuration, one at a time; a stop does not wait for it.
+    private static let thread = WorkThread("reloading")
 
     func run() async throws {
         let interrupt = Interrupt()
@@ -51,7 +52,10 @@ struct Reloading: ServiceLifecycle.Service {
     private func reloadAtHangup() async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) {
             audit?.reopen()
-            if let tls { Self.thread.async { reload(tls) } }
+            Self.thread.async {
+                configuration.reload()
+                if let tls { reload(tls) }
+            }
         }
     }
 

@@ -94,7 +94,7 @@ struct Serve: AsyncParsableCommand {
         let settings = try await Settings(file: config)
         let address = try settings.address("listen", flag: listen) ?? .standard
         let limits = try limitFlags.limits(settings)
-        let logger = try logger(settings)
+        let (logger, threshold) = try logger(settings)
         let stopping = Stopping(logger: logger)
         let drain = try settings.int("drainSeconds", flag: drainSeconds) ?? 8
         guard (0...86_400).contains(drain) else {
@@ -113,7 +113,10 @@ struct Serve: AsyncParsableCommand {
             access: access,
             tls: try accessFlags.tls(
                 settings, limits, nodeAuthority: clusterFlags.authority(settings)),
-            audit: audit, clock: clock, logger: logger)
+            audit: audit,
+            configuration: Reconfiguration(
+                settings, limits, reader, threshold: threshold, audit: audit, logger: logger),
+            clock: clock, logger: logger)
         let frame = Frame(
             address: address, web: web, limits: limits, drain: .seconds(drain),
             reloading: reloading, stopping: stopping,
@@ -169,6 +172,7 @@ struct Serve: AsyncParsableCommand {
             try store.open(frame.limits, frame.clock, logger)
         }
         let scheduled = schedule(backups, of: backend, frame.clock, logger)
+        frame.reloading.configuration.observe(scheduled)
         do {
             try await serve(backend, in: frame, gateway)
         } catch {
@@ -184,23 +188,44 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private func logger(_ settings: Settings) throws -> Logger {
-        let name = settings.string("logLevel", flag: logLevel) ?? "info"
-        guard let level = Logger.Level(rawValue: name) else {
-            let source = settings.source(of: "logLevel", flag: logLevel)
-            throw ValidationError(
-                "\(source): \"\(name)\" is none of "
-                    + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
-        }
+    private func logger(_ settings: Settings) throws -> (Logger, LogThreshold) {
+        let threshold = LogThreshold(try Self.level(settings, flag: logLevel))
         let formatName = settings.string("logFormat", flag: logFormat) ?? "text"
         guard let format = LineLogHandler.Format(rawValue: formatName) else {
             let source = settings.source(of: "logFormat", flag: logFormat)
             throw ValidationError("\(source): \"\(formatName)\" is neither text nor json")
         }
-        LoggingSystem.bootstrap { LineLogHandler(label: $0, format: format) }
-        var logger = Logger(label: "geobucket")
-        logger.logLevel = level
-        return logger
+        LoggingSystem.bootstrap {
+            LineLogHandler(label: $0, format: format, threshold: threshold)
+        }
+        return (Logger(label: "geobucket"), threshold)
+    }
+
+    private static func level(_ settings: Settings, flag: String?) throws -> Logger.Level {
+        let name = settings.string("logLevel", flag: flag) ?? "info"
+        guard let level = Logger.Level(rawValue: name) else {
+            let source = settings.source(of: "logLevel", flag: flag)
+            throw ValidationError(
+                "\(source): \"\(name)\" is none of "
+                    + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return level
+    }
+
+    /// What of the settings may change while the service runs.
+    private var reader: Reconfiguration.Reader {
+        Reconfiguration.Reader(
+            given: Settings.given(
+                [
+                    self, backupFlags, webFlags, webFlags.basemapFlags, clusterFlags, accessFlags,
+                    auditFlags,
+                ]),
+            level: { [logLevel] in try Self.level($0, flag: logLevel) },
+            limits: { [limitFlags] in try limitFlags.limits($0) },
+            notesReads: { [auditFlags] in
+                try $0.bool("auditReads", flag: auditFlags.auditReads)
+            },
+            backupTimes: { [backupFlags] in try backupFlags.times($0) })
     }
 
     /// The threads of the store, of HTTP and of libraries.
@@ -274,6 +299,7 @@ struct Serve: AsyncParsableCommand {
             certificateEnd: { [tls = frame.reloading.tls] in tls?.certificateEnd },
             audit: frame.reloading.audit, logger: logger)
         gateway?.observe(service)
+        frame.reloading.configuration.observe(service)
         try await Workers.with(frame.limits) { workers in
             let lines = lineServices(service, backend, in: frame, workers)
             guard let web = frame.web else {

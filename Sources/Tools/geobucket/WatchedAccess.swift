@@ -88,7 +88,7 @@ struct WatchedAccess: Sendable {
 }
 
 /// Blocks until an asynchronous call has finished; only for threads that have no other work.
-private func waiting<Value: Sendable>(
+func waiting<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
 ) throws -> Value {
     let (end, outcome) = (DispatchSemaphore(value: 0), Outcome<Value>())

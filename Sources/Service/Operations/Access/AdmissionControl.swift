@@ -12,6 +12,7 @@ final class AdmissionControl: Sendable {
     /// What may be read without a login; nil: nothing.
     let everybody: PublicBuckets?
     private let limits: Limits
+    private let live: LiveLimits
     private let clock: ServiceClock
     private let byPrincipal: RateLimits
     private let byAddress: RateLimits
@@ -22,21 +23,34 @@ final class AdmissionControl: Sendable {
 
     init(
         access: AccessControl?, everybody: PublicBuckets?, audit: AuditLog?, limits: Limits,
-        clock: ServiceClock
+        live: LiveLimits, clock: ServiceClock
     ) {
         self.audit = audit
         (self.access, self.everybody) = (access, everybody)
         self.limits = limits
+        self.live = live
         self.clock = clock
+        byPrincipal = RateLimits(Self.requestRule(limits))
+        byAddress = RateLimits(Self.requestRule(limits))
+        failedLogins = RateLimits(Self.loginRule(limits))
+    }
+
+    /// Applies other rates from now on.
+    func apply(_ limits: Limits) {
+        byPrincipal.replace(Self.requestRule(limits))
+        byAddress.replace(Self.requestRule(limits))
+        failedLogins.replace(Self.loginRule(limits))
+    }
+
+    private static func requestRule(_ limits: Limits) -> RateLimit.Rule {
         let rate = max(limits.requestsPerSecond, 1)
-        let requests = RateLimit.Rule(
-            burst: rate, intervalNanoseconds: 1_000_000_000 / Int64(rate))
-        byPrincipal = RateLimits(requests)
-        byAddress = RateLimits(requests)
-        failedLogins = RateLimits(
-            RateLimit.Rule(
-                burst: limits.failedLogins,
-                intervalNanoseconds: Int64(limits.failedLoginMilliseconds) * 1_000_000))
+        return RateLimit.Rule(burst: rate, intervalNanoseconds: 1_000_000_000 / Int64(rate))
+    }
+
+    private static func loginRule(_ limits: Limits) -> RateLimit.Rule {
+        RateLimit.Rule(
+            burst: limits.failedLogins,
+            intervalNanoseconds: Int64(limits.failedLoginMilliseconds) * 1_000_000)
     }
 
     /// - Parameter operation: it is asked for only if something may forbid it.
@@ -119,25 +133,25 @@ final class AdmissionControl: Sendable {
     }
 
     private func checkRate(_ grant: Grant?, _ caller: Caller) throws(ServiceFailure) {
-        guard limits.requestsPerSecond > 0, !caller.takeCheckIn() else { return }
+        guard live.requestsPerSecond > 0, !caller.takeCheckIn() else { return }
         guard let grant else { return try checkRate(of: caller.address) }
         try refuse(waiting: byPrincipal.tryTake(grant.principal, now: clock.nanoseconds()))
     }
 
     /// Counts a request without a login.
     func checkRate(of address: String) throws(ServiceFailure) {
-        guard limits.requestsPerSecond > 0 else { return }
+        guard live.requestsPerSecond > 0 else { return }
         try refuse(waiting: byAddress.tryTake(address, now: clock.nanoseconds()))
     }
 
     private func refuse(waiting nanoseconds: Int64) throws(ServiceFailure) {
         guard nanoseconds > 0 else { return }
-        throw .tooMany("more than \(limits.requestsPerSecond) requests in a second", nanoseconds)
+        throw .tooMany("more than \(live.requestsPerSecond) requests in a second", nanoseconds)
     }
 
     /// Counts a request whose operation is not known yet.
     func checkIn(_ caller: Caller) throws(ServiceFailure) {
-        guard limits.requestsPerSecond > 0 else { return }
+        guard live.requestsPerSecond > 0 else { return }
         try checkRate(renewedGrant(of: caller), caller)
         caller.checkIn()
     }
@@ -189,7 +203,7 @@ final class AdmissionControl: Sendable {
             caller.login = nil
         }
         let now = clock.nanoseconds()
-        if limits.requestsPerSecond > 0 {
+        if live.requestsPerSecond > 0 {
             try refuse(waiting: byAddress.wait(caller.address, now: now))
         }
         do throws(ServiceFailure) {
@@ -197,7 +211,7 @@ final class AdmissionControl: Sendable {
             recentLogins[token] = caller.login
             return grant
         } catch {
-            if limits.requestsPerSecond > 0 { byAddress.take(caller.address, now: now) }
+            if live.requestsPerSecond > 0 { byAddress.take(caller.address, now: now) }
             throw error
         }
     }

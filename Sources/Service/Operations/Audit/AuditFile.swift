@@ -6,8 +6,10 @@ import Glibc
 /// One thread at a time may use it.
 struct AuditFile: ~Copyable {
     private let path: String
-    private let maximumBytes: Int
-    private let keptFiles: Int
+    /// A line that would pass it begins another file.
+    var maximumBytes: Int
+    /// How many of the older files are kept.
+    var keptFiles: Int
     private var descriptor: Int32
     private var bytes: Int
     /// How many lines it has taken.
@@ -23,10 +25,6 @@ struct AuditFile: ~Copyable {
     }
 
     /// Opens the file at its end, or creates it for its owner alone.
-    ///
-    /// - Parameters:
-    ///   - maximumBytes: a line that would pass it begins another file.
-    ///   - keptFiles: how many of the older files are kept.
     init(path: String, maximumBytes: Int, keptFiles: Int) throws(Fault) {
         (self.path, self.maximumBytes, self.keptFiles) = (path, maximumBytes, keptFiles)
         (descriptor, bytes) = try Self.open(path)

@@ -23,8 +23,7 @@ public final class AuditLog: Sendable {
         var lastComplaint: MonotonicTime?
     }
 
-    /// Whether what only reads is noted too.
-    let notesReads: Bool
+    private let withReads: Atomic<Bool>
     private let clock: ServiceClock
     private let logger: Logger
     private let state = Mutex(State())
@@ -68,8 +67,25 @@ public final class AuditLog: Sendable {
         } catch {
             throw Fault(description: error.description)
         }
-        (self.notesReads, self.clock, self.logger) = (notesReads, clock, logger)
+        withReads = Atomic(notesReads)
+        (self.clock, self.logger) = (clock, logger)
         self.thread = thread
+    }
+
+    /// Whether what only reads is noted too.
+    public var notesReads: Bool {
+        get { withReads.load(ordering: .relaxed) }
+        set { withReads.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Applies `auditBytes` and `auditFiles`, once what waits has been written.
+    func apply(_ limits: Limits) {
+        thread.async { [self] in
+            output.withLock { output in
+                output.file.maximumBytes = limits.auditBytes
+                output.file.keptFiles = limits.auditFiles
+            }
+        }
     }
 
     /// How many lines were lost.

@@ -20,7 +20,7 @@ final class ServerInfo: Read {
             writer.addresses(of: placement.nodes)
         }
         writer.raw(",\"limits\":{")
-        let limits = context.service.limits
+        let limits = context.service.presentLimits
         writer.list(LimitSetting.all.filter(\.isPublished)) { limit, writer in
             writer.string(limit.name)
             writer.byte(UInt8(ascii: ":"))
