@@ -14,7 +14,7 @@ enum PublishedNames {
         OBJECT_TOO_LARGE UNAUTHORIZED WRONG_TOKEN OPERATION_NOT_ALLOWED OBJECT_NOT_FOUND
         BUCKET_NOT_FOUND OBJECT_VERSION_IS_STALE OBJECT_ALREADY_EXISTS TOO_MANY_REQUESTS
         QUERY_TIMEOUT TEMPORARY_UNAVAILABLE_ERROR STORE_FULL UNDEFINED_ERROR
-        INVALID_JSON INVALID_REQUEST LINE_TOO_LONG METHOD_NOT_FOUND
+        INVALID_JSON INVALID_REQUEST LINE_TOO_LONG METHOD_NOT_FOUND QUOTA_EXCEEDED
         """
 
     static let metrics = """
@@ -36,7 +36,8 @@ enum PublishedNames {
         geobucket_connections_accepted_total geobucket_connections_refused_total
         geobucket_disk_free_bytes geobucket_dropped_compactions_total
         geobucket_memory_bytes geobucket_objects geobucket_plans_total geobucket_points
-        geobucket_publish_duration_seconds geobucket_request_duration_seconds
+        geobucket_publish_duration_seconds geobucket_quota_refusals_total
+        geobucket_request_duration_seconds
         geobucket_request_errors_total geobucket_requests_total
         geobucket_slow_queries_total geobucket_store_bytes geobucket_store_free_pages
         geobucket_sync_duration_seconds geobucket_turn_processor_seconds
@@ -51,7 +52,8 @@ enum PublishedNames {
     /// The flags of each command, a line or more each, without those by which clients connect.
     static let flags = """
         serve: listen http store config log-level durability web tokens anonymous
-        insecure audit-log tls-certificate tls-key memory backup-to backup-every backup-keep
+        insecure audit-log quota tls-certificate tls-key memory backup-to
+        backup-every backup-keep
         load: bucket on-error with-metadata format place point latitude longitude id
         id-field geometry crs underscores rename only without flatten keep-place-fields
         records mapping encoding separator decimal no-header text number boolean date
@@ -85,7 +87,7 @@ enum PublishedNames {
         check: store
         migrate: from to postgres-schema
         cluster new-history: store postgres-schema
-        token create: principal role group bucket days tokens
+        token create: principal role group bucket days quota tokens
         token list: tokens
         token revoke: tokens
         loadtest: preset rate ramp search objective connections seconds warm-up patience

@@ -180,6 +180,9 @@ public struct Limits: Sendable, Equatable {
     /// Milliseconds after which a watch that had nothing to tell says so.
     public var watchHeartbeatMilliseconds = 30_000
 
+    /// The quotas of scopes, which may change at any time.
+    public var quotas = Quotas()
+
     /// `objectCharacters` and `objectBytes`.
     public var documentSize: DocumentSize {
         get { DocumentSize(characters: objectCharacters, bytes: objectBytes) }

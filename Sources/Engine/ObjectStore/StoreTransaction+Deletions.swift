@@ -24,6 +24,7 @@ extension StoreTransaction {
             """
         ).bind(1, Int64(deletion.firstChange)).bind(2, bucket.text).bind(3, now)
             .bind(4, blob: list).bind(5, checksum).bind(6, number).run()
+        count(bucket, objects: -creations.count)
         return deletion
     }
 
@@ -34,7 +35,8 @@ extension StoreTransaction {
         guard let id = try id(creation: creation) else { return }
         try delete(
             creation: creation, id: id, in: deletion.bucket,
-            change: deletion.change(ofObject: position), now: deletion.deleted)
+            change: deletion.change(ofObject: position), now: deletion.deleted,
+            isListed: true)
     }
 
     /// Forgets the list of a deletion whose rows have been removed.

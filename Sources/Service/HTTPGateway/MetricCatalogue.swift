@@ -101,6 +101,7 @@ public enum MetricCatalogue {
             "geobucket_publish_duration_seconds",
             "How long the writer took to make writes or background work visible in memory."
         ),
+        ("geobucket_quota_refusals_total", "Writes that the quota of a scope refused."),
         (
             "geobucket_request_duration_seconds",
             "How long answers took, from the request's turn on its connection."

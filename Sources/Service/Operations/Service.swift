@@ -231,7 +231,8 @@ public final class Service: Sendable {
         gauges.set(
             backend.statistics(), watches.statistics(), openConnections: counters.openConnections,
             passedOn: counters.passedOn, uptimeSeconds: uptimeSeconds,
-            certificateEnd: certificateEnd(), lostAuditLines: audit?.lostLines ?? 0)
+            certificateEnd: certificateEnd(), lostAuditLines: audit?.lostLines ?? 0,
+            quotaRefusals: limits.quotas.refused)
     }
 
     /// Runs `body`, unless another check of the store is in progress.

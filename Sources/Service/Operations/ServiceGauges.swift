@@ -16,6 +16,7 @@ struct ServiceGauges: Sendable {
     private let uptime = Meter(label: "geobucket_uptime_seconds")
     private let certificateEnd = Meter(label: "geobucket_certificate_end_timestamp_seconds")
     private let lostAuditLines = FollowingCounter(label: "geobucket_audit_lost_lines_total")
+    private let quotaRefusals = FollowingCounter(label: "geobucket_quota_refusals_total")
     private let process = ProcessMetrics()
     private let watches = WatchGauges()
     private let cluster = ClusterGauges()
@@ -33,7 +34,8 @@ struct ServiceGauges: Sendable {
     /// - Parameter certificateEnd: in milliseconds since 1970; nil without TLS.
     func set(
         _ statistics: BackendStatistics, _ watches: WatchStatistics, openConnections: Int,
-        passedOn: Int, uptimeSeconds: Int64, certificateEnd: Int64?, lostAuditLines: Int
+        passedOn: Int, uptimeSeconds: Int64, certificateEnd: Int64?, lostAuditLines: Int,
+        quotaRefusals: Int
     ) {
         connections.set(openConnections)
         buckets.set(statistics.buckets)
@@ -46,6 +48,7 @@ struct ServiceGauges: Sendable {
         waitingWrites.set(statistics.waitingWrites)
         uptime.set(uptimeSeconds)
         self.lostAuditLines.follow(lostAuditLines)
+        self.quotaRefusals.follow(quotaRefusals)
         process.set()
         self.certificateEnd.set(Double(certificateEnd ?? 0) / 1e3)
         self.watches.set(watches)

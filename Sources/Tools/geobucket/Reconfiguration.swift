@@ -18,6 +18,7 @@ final class Reconfiguration: Sendable {
         let level: @Sendable (Settings) throws -> Logger.Level
         let limits: @Sendable (Settings) throws -> Limits
         let notesReads: @Sendable (Settings) throws -> Bool
+        let quotas: @Sendable (Settings) throws -> [String: Quota]
         let backupTimes: @Sendable (Settings) throws -> BackupTimes
     }
 
@@ -35,7 +36,9 @@ final class Reconfiguration: Sendable {
     private let logger: Logger
 
     /// Names of settings that are no limits and may change while the service runs.
-    private static let live: Set<String> = ["logLevel", "auditReads", "backupEvery", "backupKeep"]
+    private static let live: Set<String> = [
+        "logLevel", "auditReads", "backupEvery", "backupKeep", "quota",
+    ]
 
     /// - Parameters:
     ///   - settings: those of the start.
@@ -78,6 +81,7 @@ final class Reconfiguration: Sendable {
         let level = try reader.level(settings)
         let notesReads = try reader.notesReads(settings)
         let times = try reader.backupTimes(settings)
+        let quotas = try reader.quotas(settings)
         let (before, service, backups) = state.withLock { state in
             defer { (state.settings, state.limits) = (settings, limits) }
             return (state, state.service, state.backups)
@@ -85,6 +89,7 @@ final class Reconfiguration: Sendable {
         threshold.level = level
         audit?.notesReads = notesReads
         service?.apply(limits)
+        service?.limits.quotas.replace(rules: quotas)
         backups?.apply(times)
         note(settings, limits, since: (before.settings, before.limits))
     }

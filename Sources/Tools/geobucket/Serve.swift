@@ -87,6 +87,8 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup(title: "Audit") var auditFlags: AuditFlags
 
+    @OptionGroup(title: "Quotas") var quotaFlags: QuotaFlags
+
     @OptionGroup(title: "Limits") var limitFlags: LimitFlags
 
     func run() async throws {
@@ -95,6 +97,12 @@ struct Serve: AsyncParsableCommand {
         let address = try settings.address("listen", flag: listen) ?? .standard
         let limits = try limitFlags.limits(settings)
         let (logger, threshold) = try logger(settings)
+        let rules = try quotaFlags.rules(settings)
+        guard try rules.isEmpty || !clusterFlags.sharesBuckets(settings) else {
+            throw ValidationError(
+                "--quota counts what a node holds, and with --copies no node holds all of a scope")
+        }
+        limits.quotas.replace(rules: rules)
         let stopping = Stopping(logger: logger)
         let drain = try settings.int("drainSeconds", flag: drainSeconds) ?? 8
         guard (0...86_400).contains(drain) else {
@@ -103,6 +111,10 @@ struct Serve: AsyncParsableCommand {
         let clock = ServiceClock()
         let access = try await accessFlags.access(settings, limits, clock, logger: logger)
         try accessFlags.check(address, hasLogins: access != nil, settings)
+        if try !limits.quotas.isEmpty && clusterFlags.sharesBuckets(settings) {
+            logger.warning(
+                "tokens have quotas, which count only the buckets that a node holds: see --copies")
+        }
         let web = try webFlags.settings(settings, hasLogins: access != nil)
         if let web {
             try accessFlags.check(web.address, hasLogins: access != nil, settings)
@@ -218,13 +230,14 @@ struct Serve: AsyncParsableCommand {
             given: Settings.given(
                 [
                     self, backupFlags, webFlags, webFlags.basemapFlags, clusterFlags, accessFlags,
-                    auditFlags,
+                    auditFlags, quotaFlags,
                 ]),
             level: { [logLevel] in try Self.level($0, flag: logLevel) },
             limits: { [limitFlags] in try limitFlags.limits($0) },
             notesReads: { [auditFlags] in
                 try $0.bool("auditReads", flag: auditFlags.auditReads)
             },
+            quotas: { [quotaFlags] in try quotaFlags.rules($0) },
             backupTimes: { [backupFlags] in try backupFlags.times($0) })
     }
 

@@ -26,7 +26,7 @@ struct Settings {
     private static let kinds: [String: Kind] = {
         let flags: [any ParsableArguments] = [
             Serve(), BackupFlags(), WebFlags(), BasemapFlags(), ClusterFlags(), AccessFlags(),
-            AuditFlags(), LimitFlags(),
+            AuditFlags(), QuotaFlags(), LimitFlags(),
         ]
         var kinds: [String: Kind] = [:]
         for child in flags.flatMap({ Mirror(reflecting: $0).children }) {

@@ -65,6 +65,12 @@ struct TokenCommand: ParsableCommand {
         var buckets: [TokenBucket] = []
         @Option(help: "Days after which it expires. (default: never)")
         var days: Int?
+        @Option(
+            help: ArgumentHelp(
+                "What users/PRINCIPAL may hold, such as objects=10000,bytes=50MB,buckets=20. (default: what --quota of serve says)",
+                valueName: "bounds"),
+            transform: quotaArgument)
+        var quota: Quota?
         @OptionGroup var file: FileOption
 
         func run() throws {
@@ -82,7 +88,7 @@ struct TokenCommand: ParsableCommand {
                 throw ValidationError(failure.message)
             }
             let token = Token()
-            try file.store.change { $0.add(.init(token, grant, created: now)) }
+            try file.store.change { $0.add(.init(token, grant, quota: quota, created: now)) }
             try Console.write(token.text + "\n")
         }
 
@@ -122,6 +128,7 @@ struct TokenCommand: ParsableCommand {
                     }
                     columns.append("buckets: \(joined(Set(names)))")
                 }
+                if let quota = entry.quota { columns.append("quota: \(text(of: quota))") }
                 if let expires = grant.expires { columns.append("expires: \(date(expires))") }
                 try Console.write(columns.joined(separator: "\t") + "\n")
             }
@@ -129,6 +136,12 @@ struct TokenCommand: ParsableCommand {
 
         private func joined(_ names: Set<String>) -> String {
             names.sorted().joined(separator: ",")
+        }
+
+        private func text(of quota: Quota) -> String {
+            [("objects", quota.objects), ("bytes", quota.bytes), ("buckets", quota.buckets)]
+                .compactMap { name, bound in bound.map { "\(name)=\($0)" } }
+                .joined(separator: ",")
         }
 
         /// The day, in UTC.
@@ -157,6 +170,14 @@ struct TokenCommand: ParsableCommand {
 }
 
 extension Grant.Role: ExpressibleByArgument {}
+
+@Sendable private func quotaArgument(_ text: String) throws -> Quota {
+    do {
+        return try QuotaText.quota(text)
+    } catch let fault as QuotaText.Fault {
+        throw ValidationError(fault.reason)
+    }
+}
 
 /// `--bucket NAME` or `--bucket NAME=ROLE`.
 struct TokenBucket: ExpressibleByArgument {

@@ -6,7 +6,8 @@ import Objects
 ///     {"tokens":[{"id":"3f9a2c11d04e","sha256":"…","principal":"alice","role":"write"}]}
 ///
 /// Further members of a token: `groups` (an array of names), `buckets` (an array of names, or an object
-/// with the role for each), `created` and `expires` (milliseconds since 1970). With roles in `buckets`,
+/// with the role for each), `quota` (of `users/alice`: `objects`, `bytes`, `buckets`), `created` and
+/// `expires` (milliseconds since 1970). With roles in `buckets`,
 /// `role` may be missing: it is the strongest of them.
 public struct TokenFile: Sendable, Equatable {
     /// A token of the file: its grant and its digest.
@@ -16,18 +17,24 @@ public struct TokenFile: Sendable, Equatable {
         let digest: TokenDigest
         /// What a login with the token permits.
         public let grant: Grant
+        /// The most that the principal's own scope may hold; nil is what others may.
+        public let quota: Quota?
         /// Milliseconds since 1970.
         public let created: Int64
 
         /// An entry for a token, without its secret; `created` is in milliseconds since 1970.
-        public init(_ token: Token, _ grant: Grant, created: Int64) {
-            self.init(id: token.id, digest: token.digest, grant: grant, created: created)
+        public init(_ token: Token, _ grant: Grant, quota: Quota? = nil, created: Int64) {
+            self.init(
+                id: token.id, digest: token.digest, grant: grant, quota: quota, created: created)
         }
 
-        fileprivate init(id: String, digest: TokenDigest, grant: Grant, created: Int64) {
+        fileprivate init(
+            id: String, digest: TokenDigest, grant: Grant, quota: Quota?, created: Int64
+        ) {
             self.id = id
             self.digest = digest
             self.grant = grant
+            self.quota = quota
             self.created = created
         }
     }
@@ -38,6 +45,15 @@ public struct TokenFile: Sendable, Equatable {
 
     /// A file without tokens.
     public init() {}
+
+    /// The quotas of principals: of several tokens of one the least of each bound.
+    public var quotas: [String: Quota] {
+        entries.reduce(into: [:]) { quotas, entry in
+            guard let quota = entry.quota else { return }
+            let principal = entry.grant.principal
+            quotas[principal] = quotas[principal]?.least(quota) ?? quota
+        }
+    }
 
     /// The entry of a token; nil when no token has the id. O(1).
     public subscript(id id: String) -> Entry? { indices[id].map { entries[$0] } }
@@ -107,6 +123,10 @@ extension TokenFile {
             writer.string(entry.grant.role.rawValue)
             if !entry.grant.groups.isEmpty { Self.write("groups", entry.grant.groups, &writer) }
             entry.grant.writeBuckets(to: &writer)
+            if let quota = entry.quota {
+                writer.key("quota")
+                quota.write(to: &writer)
+            }
             writer.key("created")
             writer.integer(entry.created)
             if let expires = entry.grant.expires {
@@ -135,7 +155,7 @@ private struct EntryReader {
     let path: String
 
     private static let names: Set<String> = [
-        "id", "sha256", "principal", "role", "groups", "buckets", "created", "expires",
+        "id", "sha256", "principal", "role", "groups", "buckets", "quota", "created", "expires",
     ]
 
     func fault(_ message: String) -> TokenFileFault {
@@ -161,7 +181,8 @@ private struct EntryReader {
                 groups: try token.strings("groups") ?? [], holdsFor: buckets, roles: roles,
                 expires: try milliseconds("expires"))
             return TokenFile.Entry(
-                id: id, digest: digest, grant: grant, created: try milliseconds("created") ?? 0)
+                id: id, digest: digest, grant: grant, quota: try token["quota"].map(Quota.init),
+                created: try milliseconds("created") ?? 0)
         } catch {
             throw fault("\(error.path ?? ""): \(error.message)")
         }
