@@ -317,7 +317,8 @@ let package = Package(
         .testTarget(
             name: "OperationsTests",
             dependencies: [
-                "JSONText", "Objects", "WireProtocol", "Operations", "TestSupport",
+                "BackendContract", "JSONText", "Objects", "Runtime", "WireProtocol", "Operations",
+                "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]),

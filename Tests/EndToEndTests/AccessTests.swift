@@ -135,6 +135,32 @@ import Testing
         }
     }
 
+    @Test func `A token for several buckets is made, listed and refused by the command`()
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            _ = try await Self.create(
+                folder, "--principal", "till", "--bucket", "shops=read", "--bucket",
+                "sales-*=append")
+            _ = try await Self.create(
+                folder, "--principal", "mixed", "--role", "edit", "--bucket", "shops=read",
+                "--bucket", "users/mixed")
+            let list = try await Self.run(
+                ["token", "list", "--tokens", folder + "/tokens"], folder)
+            let rows = list.split(separator: "\n").map { $0.split(separator: "\t") }
+            #expect(rows[0][1...] == ["till", "append", "buckets: sales-*=append,shops=read"])
+            #expect(rows[1][1...] == ["mixed", "edit", "buckets: shops=read,users/mixed=edit"])
+            for wrong in ["shops=god", "shops=admin", "shops=read=write", "orders/*", "*x", "-*"] {
+                let run = try await Program.run(
+                    [
+                        "token", "create", "--tokens", folder + "/tokens", "--principal", "p",
+                        "--bucket", wrong,
+                    ], folder: folder)
+                #expect(run.status == 2, "\(wrong): \(run.errors)")
+            }
+        }
+    }
+
     @Test func `Failed logins are logged as long as nobody has to wait for them`() async throws {
         try await withTemporaryFolder { folder in
             _ = try await Self.create(folder, "--principal", "alice")
@@ -148,14 +174,20 @@ import Testing
                 try await LineConnection.with(host: "127.0.0.1", port: port) { connection in
                     for number in 0..<20 {
                         let outcome = try await LoginRules.outcome(
-                            connection, "auth.login", #"{"token":"gbt_\#(number)_x"}"#)
+                            connection, "auth.login",
+                            #"{"token":"gbt_00000000000\#(number % 10)_xyz"}"#)
                         #expect(outcome.hasPrefix(number < 3 ? "1401" : "1429"))
                     }
                 }
                 process.signal(SIGTERM)
                 #expect(await process.end() == 0)
                 let lines = process.standardError.split(separator: "\n")
-                #expect(lines.count { $0.contains("a login failed") } == 3)
+                let failed = lines.filter { $0.contains("a login failed") }
+                #expect(failed.count == 3)
+                for (number, line) in zip(0..., failed) {
+                    #expect(line.contains("token=\"00000000000\(number)\""), "\(line)")
+                }
+                #expect(!process.standardError.contains("xyz"))
             }
         }
     }

@@ -57,7 +57,14 @@ import Testing
             #expect(!line.contains(" level=\"error\""))
             if format == "json" {
                 let entry = try JSONSerialization.jsonObject(with: Data(line.utf8))
-                #expect(entry is [String: String])
+                let members = try #require(entry as? [String: Any])
+                if members["message"] as? String == "slow query" {
+                    #expect(members["milliseconds"] is Int)
+                }
+                if members["message"] as? String == "store open" {
+                    #expect((members["store"] as? String)?.hasSuffix("/store.sqlite") == true)
+                    #expect(members["objects"] as? Int == 0 && members["seconds"] is Double)
+                }
             }
         }
         #expect(log.contains("slow query") && log.contains(#"\n2026-01-01"#))

@@ -56,6 +56,12 @@ extension LoginRules {
                 "narrow": try Grant(
                     principal: "nina", role: .write, groups: ["drivers"],
                     holdsFor: ["shops", "users/nina"]),
+                "till": try Grant(
+                    principal: "tina", role: nil,
+                    roles: [
+                        "shops": .read, "sales-*": .append, "sales-open": .edit,
+                        "users/tina": .write,
+                    ]),
                 "admin": try Grant(principal: "root", role: .admin),
                 "bound": try Grant(principal: "carl", role: .admin, holdsFor: ["users/alice"]),
                 "void": try Grant(principal: "void", role: .admin, expires: 1),

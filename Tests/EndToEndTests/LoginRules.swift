@@ -147,6 +147,55 @@ import Wire
         }
     }
 
+    @Test func `A token may have a role for each bucket: to read, to add, to change, to delete`()
+        async throws
+    {
+        let id = #""id":"o1""#
+        /// By the role that each needs.
+        let calls: [(role: Grant.Role, method: String, more: String)] = [
+            (.read, "object.get", id), (.read, "bucket.count", #""bucketQuery":{}"#),
+            (.append, "object.create", #""object":{}"#),
+            (
+                .append, "object.put",
+                #""id":"new","object":{},"ifAbsent":true,"expiresAt":99999999999999"#
+            ),
+            (.append, "object.putMany", #""objects":[{"n":1},{"n":2}]"#),
+            (.edit, "object.put", id + #","object":{}"#),
+            (.edit, "object.put", id + #","object":{},"ifVersion":99"#),
+            (.edit, "object.patch", id + #","object":{"n":2}"#),
+            (.edit, "object.putMany", #""objects":[{"n":1},{"_id":"o1"}]"#),
+            (.write, "object.put", id + #","object":{},"expiresAt":99999999999999"#),
+            (.write, "object.patch", id + #","object":{},"expiresAt":99999999999999"#),
+            (.write, "object.delete", id), (.write, "bucket.deleteWhere", #""bucketQuery":{}"#),
+            (.write, "bucket.deleteWhere", #""bucketQuery":{},"dryRun":true"#),
+            (.write, "bucket.delete", #""requestKey":"k1""#),
+        ]
+        let buckets: [(name: String, role: Grant.Role?)] = [
+            ("shops", .read), ("sales-2026", .append), ("sales-open", .edit),
+            ("users/tina/notes", .write), ("stores", nil), ("users/alice/notes", nil),
+        ]
+        try await Self.with { guarded in
+            for (bucket, role) in buckets {
+                _ = try await guarded.outcomes(as: "admin", [Self.put(bucket)])
+                for call in calls {
+                    let params = #"{"bucket":"\#(bucket)",\#(call.more)}"#
+                    let outcome = try await guarded.outcomes(as: "till", [(call.method, params)])[0]
+                    let isPermitted = role.map { $0 >= call.role } ?? false
+                    #expect(
+                        outcome.hasPrefix("1403 OPERATION_NOT_ALLOWED") != isPermitted,
+                        "\(call) in \(bucket): \(outcome)")
+                }
+            }
+            let whole = try await guarded.outcomes(as: "till", [("server.stats", "{}")])
+            #expect(whole == ["1403 OPERATION_NOT_ALLOWED"])
+            let login = #"{"token":"\#(guarded.tokens["till"]!.text)"}"#
+            let told = try await guarded.service.text("auth.login", login)
+            #expect(told == #"{"principal":"tina","role":"write"}"#)
+            let list = try await guarded.service.text("bucket.list", "{}")
+            #expect(list.contains("sales-2026") && !list.contains("stores"), "\(list)")
+        }
+    }
+
     @Test func `A requestKey is its principal's own`() async throws {
         let put = #"{"bucket":"shops","id":"o1","object":{},"requestKey":"k1"}"#
         try await Self.with { guarded in
@@ -310,7 +359,8 @@ import Wire
                 }
                 #expect(try await outcome() == "accepted")
                 var grants = Self.grants
-                grants["writer"]!.role = .read
+                grants["writer"] = try Grant(
+                    principal: "alice", role: .read, groups: ["drivers"])
                 guarded.access.replace(Self.file(tokens, grants))
                 #expect(try await outcome() == "1403 OPERATION_NOT_ALLOWED")
                 grants["writer"] = nil

@@ -136,7 +136,9 @@ import Testing
                 let shops = try client.start(params: Self.all)
                 let notes = try client.start(params: #"{"bucket":"users/nina/notes"}"#)
                 var grants = LoginRules.grants
-                grants["narrow"]?.holdsFor = ["users/nina"]
+                grants["narrow"] = try Grant(
+                    principal: "nina", role: .write, groups: ["drivers"],
+                    holdsFor: ["users/nina"])
                 guarded.access.replace(LoginRules.file(guarded.tokens, grants))
                 #expect(try Self.end(client, shops) == "OPERATION_NOT_ALLOWED")
                 try client.sync(notes)

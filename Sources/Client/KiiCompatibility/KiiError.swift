@@ -83,7 +83,8 @@ public enum KiiError {
         case .invalidInputData:
             isOfQuery(failure.path ?? "") ? codeQueryNotSupported() : codeUnableToParseObject()
         case .invalidObjectID, .objectTooLarge: codeUnableToParseObject()
-        case .tooManyRequests, .queryTimeout, .temporarilyUnavailable, .storeFull, .undefined, nil:
+        case .tooManyRequests, .quotaExceeded, .queryTimeout, .temporarilyUnavailable, .storeFull,
+            .undefined, nil:
             codeUndefinedError()
         }
     }
@@ -108,7 +109,7 @@ extension NSError {
         case .unauthorized: 401
         case .wrongToken: 403
         case .objectNotFound, .bucketNotFound: 404
-        case .versionIsStale, .alreadyExists, .notAllowed: 409
+        case .versionIsStale, .alreadyExists, .notAllowed, .quotaExceeded: 409
         case .objectTooLarge: 413
         case .tooManyRequests: 429
         case .queryTimeout, .temporarilyUnavailable, .storeFull: 503

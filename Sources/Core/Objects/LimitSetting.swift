@@ -135,6 +135,12 @@ public struct LimitSetting: Sendable {
             "fileBytes", \.fileBytes, 1_024...1 << 40,
             "bytes of the tokens file, of the key set, and of each file of TLS", isPublished: false),
         LimitSetting(
+            "auditBytes", \.auditBytes, 4_096...1 << 40,
+            "bytes of the audit log, which then goes on in another file", isPublished: false),
+        LimitSetting(
+            "auditFiles", \.auditFiles, 0...10_000, "older files of the audit log that are kept",
+            isPublished: false),
+        LimitSetting(
             "httpConnections", \.httpConnections, 1...100_000,
             "connections of health and metrics at once; over it one that waits is closed for a new one",
             isPublished: false),

@@ -88,6 +88,10 @@ public struct Limits: Sendable, Equatable {
     public var tokenBytes = 16_384
     /// Bytes of a file that configures the service: the tokens, the key set, a certificate or key.
     public var fileBytes = 64 * 1_048_576
+    /// Bytes of the audit log above which it goes on in another file.
+    public var auditBytes = 100 * 1_048_576
+    /// Older files of the audit log that are kept.
+    public var auditFiles = 10
     /// Concurrent connections for health and metrics; above it an idle one is closed for a new one.
     public var httpConnections = 256
     /// Milliseconds from the beginning of such a connection to the end of its first request's head.
@@ -175,6 +179,9 @@ public struct Limits: Sendable, Equatable {
     public var watchBacklog = 262_144
     /// Milliseconds after which a watch that had nothing to tell says so.
     public var watchHeartbeatMilliseconds = 30_000
+
+    /// The quotas of scopes, which may change at any time.
+    public var quotas = Quotas()
 
     /// `objectCharacters` and `objectBytes`.
     public var documentSize: DocumentSize {

@@ -22,6 +22,8 @@ public struct ServiceFailure: Error, Sendable, Equatable {
         case wrongToken = "WRONG_TOKEN"
         /// The login does not permit it, or does not reach the bucket.
         case notAllowed = "OPERATION_NOT_ALLOWED"
+        /// The bucket's scope would hold more than its quota permits; nothing was written.
+        case quotaExceeded = "QUOTA_EXCEEDED"
         /// The bucket has no object of this id, or the object has expired.
         case objectNotFound = "OBJECT_NOT_FOUND"
         /// A bucket that does not exist was to be deleted; reads find it empty.

@@ -66,7 +66,7 @@ public struct RPCFailure: Error, Sendable, Equatable {
             -32602
         case .undefined: -32603
         case .unauthorized, .wrongToken: 1401
-        case .notAllowed: 1403
+        case .notAllowed, .quotaExceeded: 1403
         case .objectNotFound, .bucketNotFound: 1404
         case .versionIsStale, .alreadyExists: 1409
         case .tooManyRequests: 1429

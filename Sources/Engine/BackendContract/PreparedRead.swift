@@ -71,6 +71,9 @@ public protocol PreparedRead: AnyObject, Sendable {
     /// The bucket of a query or a count and its plan, without the values that it looks for.
     var outline: (bucket: BucketName, plan: String)? { get }
 
+    /// The operators and fields of its clause, without values, for logs; nil without a clause.
+    var clauseShape: String? { get }
+
     /// Whether to run the read now. If not, something is being built that would make it much cheaper;
     /// the owner should let go of the read, and of the state that it holds, and prepare it anew when
     /// `ready` is called. The wait holds no thread.
@@ -103,6 +106,9 @@ public protocol PreparedRead: AnyObject, Sendable {
 extension PreparedRead {
     /// Nil for a read that is neither a query nor a count.
     public var outline: (bucket: BucketName, plan: String)? { nil }
+
+    /// Nil for a read without a clause.
+    public var clauseShape: String? { nil }
 
     /// True: it waits for nothing.
     public func mayRun(

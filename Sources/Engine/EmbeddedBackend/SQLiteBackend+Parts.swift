@@ -120,7 +120,7 @@ extension Writer {
         for begin in stride(from: 0, to: creations.count, by: tuning.removedAtOnce) {
             let piece = creations[begin..<min(begin + tuning.removedAtOnce, creations.count)]
             try change { transaction, next in
-                try transaction.erase(piece)
+                try transaction.erase(piece, in: bucket)
                 // Nobody has deleted them: the state's number stays.
                 next.delete(
                     Array(piece), in: bucket,

@@ -53,6 +53,7 @@ public enum StoreCheck {
                 }
             }
             report.problems += try scan.expiryProblems()
+            report.problems += try scan.usageProblems()
             let engine: EngineState? =
                 switch index {
                 case .present(let engine): engine

@@ -82,6 +82,12 @@ final class WriteSession: TransactionState {
 
     func bucketCount(by owner: String) throws -> Int { try transaction.bucketCount(by: owner) }
 
+    func usage(of scope: BucketScope) throws -> ScopeUsage { try transaction.usage(of: scope) }
+
+    func documentBytes(of present: PresentObject) throws -> Int {
+        try transaction.documentBytes(of: present.creation)
+    }
+
     func objects(satisfying clause: Clause, in bucket: BucketName) -> [ChangeNumber] {
         guard let found else { preconditionFailure("nobody has searched") }
         return found.creations

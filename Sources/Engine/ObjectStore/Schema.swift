@@ -8,7 +8,7 @@ enum Schema {
     static let applicationID: Int32 = 0x4745_4F42
 
     /// The value of `PRAGMA user_version`: the number of the last migration.
-    static let version = 8
+    static let version = 9
 
     /// The number of rows that a migration reads before it writes them.
     static let rowsAtOnce: Int64 = 1_000
@@ -48,6 +48,11 @@ enum Schema {
         migrator.registerMigration("8") { db in
             try db.execute(sql: schema8)
             try db.execute(sql: "PRAGMA user_version = 8")
+        }
+        migrator.registerMigration("9") { db in
+            try db.execute(sql: schema9)
+            try fillUsage(db)
+            try db.execute(sql: "PRAGMA user_version = 9")
         }
         return migrator
     }
@@ -141,5 +146,16 @@ enum Schema {
     ///   or if an earlier version wrote the bucket last.
     private static let schema8 = """
         ALTER TABLE bucket ADD COLUMN place TEXT;
+        """
+
+    /// - `scope_usage` has what the buckets of each scope hold together, for quotas: see
+    ///   `StoreTransaction.count`. The application's own scope is not counted.
+    private static let schema9 = """
+        CREATE TABLE scope_usage (
+            scope TEXT PRIMARY KEY,
+            objects INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,
+            buckets INTEGER NOT NULL
+        ) WITHOUT ROWID;
         """
 }

@@ -12,7 +12,7 @@ public struct StoreScan {
     /// Every field path that holds a GeoPoint in some object.
     public var fields: [FieldPath] { names.fields }
     let names: Names
-    private let db: Database
+    let db: Database
 
     /// What the numbers in rows stand for: the buckets and field paths, and the index of each number
     /// in these lists.

@@ -34,18 +34,22 @@ extension StoreTransaction {
     ///
     /// - Parameter former: the object before; nil if there was none.
     public func put(_ object: StoreChanges.Object, over former: StoredRow?) throws {
-        if former != nil {
+        if let former {
+            count(object.bucket, objects: -1, bytes: -former.text.count)
             try SQLStatement(db, "DELETE FROM object WHERE creation = ?1")
                 .bind(1, Int64(object.creation)).run()
-            if former?.metadata.expires != nil { try setExpiry(of: object.creation, to: nil) }
+            if former.metadata.expires != nil { try setExpiry(of: object.creation, to: nil) }
         }
         try add(object)
     }
 
     /// Erases some objects as if they had never been there.
-    public func erase(_ creations: some Sequence<ChangeNumber>) throws {
+    public func erase(
+        _ creations: some Sequence<ChangeNumber>, in bucket: BucketName
+    ) throws {
         let statement = try SQLStatement(db, "DELETE FROM object WHERE creation = ?1")
         for creation in creations {
+            try countRemoval(of: creation, in: bucket, objects: 1)
             try statement.bind(1, Int64(creation)).run()
             try setExpiry(of: creation, to: nil)
         }
@@ -59,6 +63,10 @@ extension StoreTransaction {
         let objects = "SELECT creation FROM object WHERE bucket = ?1"
         try SQLStatement(db, "DELETE FROM expiry WHERE creation IN (\(objects))")
             .bind(1, number).run()
+        _ = try SQLStatement(
+            db,
+            "SELECT count(*), total(length(CAST(document AS BLOB))) FROM object WHERE bucket = ?1"
+        ).bind(1, number).first { count(name, objects: -Int($0.int(0)), bytes: -Int($0.int(1))) }
         try SQLStatement(db, "DELETE FROM object WHERE bucket = ?1").bind(1, number).run()
         try deleteBucket(number, named: name)
     }

@@ -33,6 +33,7 @@ extension StoreTransaction {
         ).bind(1, Int64(deletion.firstChange)).bind(2, deletion.bucket.text)
             .bind(3, deletion.deleted).bind(4, blob: list).bind(5, checksum).bind(6, number).run()
         note(deletion)
+        count(deletion.bucket, objects: -deletion.creations.count)
     }
 
     /// Removes the row of an object of a listed deletion, if it is still there, and leaves a
@@ -42,7 +43,8 @@ extension StoreTransaction {
         guard let id = try id(creation: creation) else { return }
         try delete(
             creation: creation, id: id, in: deletion.bucket,
-            change: deletion.change(ofObject: position), now: deletion.deleted)
+            change: deletion.change(ofObject: position), now: deletion.deleted,
+            isListed: true)
     }
 
     /// Forgets the list of a deletion whose rows have been removed.

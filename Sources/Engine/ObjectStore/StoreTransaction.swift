@@ -12,6 +12,8 @@ public final class StoreTransaction {
     private let firstChange: ChangeNumber
     /// Notes the changes for other stores; nil if there are none.
     private var journal: StoreJournal?
+    /// What has been added to each scope, and is not stored yet.
+    var usage: [BucketScope: ScopeUsage] = [:]
     private var fieldNumbers: [FieldPath: UInt32] = [:]
     private var fieldPaths: [UInt32: FieldPath] = [:]
     /// Caches the last field, because most lookups ask for the same one.
@@ -29,8 +31,10 @@ public final class StoreTransaction {
         firstChange = lastChange
     }
 
-    /// Stores the last change number. Numbers are never reused, even after deletions.
+    /// Stores the last change number, and what scopes hold. Numbers are never reused, even after
+    /// deletions.
     func finish() throws {
+        try storeUsage()
         guard lastChange != firstChange else { return }
         try SQLStatement(
             db, "INSERT OR REPLACE INTO setting (name, value) VALUES ('last change', ?1)"
@@ -110,6 +114,7 @@ public final class StoreTransaction {
             """
         try SQLStatement(db, sql).bind(1, name.text).bind(2, owner).run()
         let number = db.lastInsertedRowID
+        count(name, buckets: 1)
         // The object for which the bucket is created has the next change.
         journal?.note(StoreChanges.Bucket(name: name, change: lastChange + 1))
         return number
@@ -154,6 +159,7 @@ public final class StoreTransaction {
             .bind(7, metadata.owner).bind(8, metadata.dataType).bind(11, Self.checksum(object))
             .bind(12, Int64(object.change))
             .run(blob: (9, object.points), text: (10, object.text))
+        count(object.bucket, objects: 1, bytes: object.text.count)
         if let time = metadata.expires { try setExpiry(of: object.creation, to: time) }
         journal?.note(object)
     }
@@ -170,6 +176,8 @@ public final class StoreTransaction {
             """
         let statement = try updating ?? SQLStatement(db, sql)
         updating = statement
+        try countRemoval(of: creation, in: bucket, objects: 0)
+        count(bucket, bytes: document.text.count)
         let object = StoreChanges.Object(
             creation: creation, change: change, bucket: bucket, metadata: metadata,
             points: try encode(document.points), text: document.text)
@@ -193,10 +201,13 @@ public final class StoreTransaction {
     }
 
     /// Deletes an object and leaves a tombstone.
+    ///
+    /// - Parameter isListed: whether the object is counted as deleted already.
     public func delete(
         creation: ChangeNumber, id: ObjectID, in bucket: BucketName, change: ChangeNumber,
-        now: Int64
+        now: Int64, isListed: Bool = false
     ) throws {
+        try countRemoval(of: creation, in: bucket, objects: isListed ? 0 : 1)
         try SQLStatement(db, "DELETE FROM object WHERE creation = ?1")
             .bind(1, Int64(creation)).run()
         try setExpiry(of: creation, to: nil)
@@ -221,6 +232,7 @@ public final class StoreTransaction {
     /// Deletes a bucket that has no objects left, except those of listed deletions.
     public func deleteBucket(_ number: Int64, named name: BucketName) throws {
         try SQLStatement(db, "DELETE FROM bucket WHERE number = ?1").bind(1, number).run()
+        count(name, buckets: -1)
         lastBucket = nil
         // Other stores learn of the deletion by its change number.
         guard let journal else { return }

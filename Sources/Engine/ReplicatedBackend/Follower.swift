@@ -196,7 +196,7 @@ final class Follower: @unchecked Sendable {
         if isSkewed, !self.isSkewed {
             logger.warning(
                 "this machine's clock differs from PostgreSQL's; times and expiries will too",
-                metadata: ["milliseconds": "\(difference)"])
+                metadata: ["milliseconds": .stringConvertible(difference)])
         }
         self.isSkewed = isSkewed
         let oldest = try tables.oldestSnapshot()

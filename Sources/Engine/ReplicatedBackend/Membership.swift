@@ -176,7 +176,10 @@ final class Membership: @unchecked Sendable {
         guard let change else { return }
         logger.notice(
             "nodes have come or gone",
-            metadata: ["before": "\(change.before)", "now": "\(change.after)"])
+            metadata: [
+                "before": .stringConvertible(change.before),
+                "now": .stringConvertible(change.after),
+            ])
     }
 
     /// Logs when the announcements begin to fail or succeed again.

@@ -73,7 +73,8 @@ final class Node: Sendable {
             after: state.change, state.stateMark?.batch, share?.filter(after: state.change)
         ) { head in
             logger.notice(
-                "the node catches up", metadata: ["changes": "\(head.change - state.change)"])
+                "the node catches up",
+                metadata: ["changes": .stringConvertible(head.change - state.change)])
         }
         if tail.divergence(from: state) == nil {
             try backend.follow(tail.shared)

@@ -198,7 +198,7 @@ public final class PostgresBackend: Backend {
                     next.start()
                     return logger.notice(
                         "the node is rebuilt and answers",
-                        metadata: ["change": "\(next.applied.reached.change)"])
+                        metadata: ["change": .stringConvertible(next.applied.reached.change)])
                 } catch {
                     logger.warning("the rebuild fails for now", metadata: ["reason": "\(error)"])
                     pause(.seconds(1))

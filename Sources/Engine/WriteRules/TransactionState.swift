@@ -25,6 +25,12 @@ public protocol TransactionState: AnyObject {
     /// The number of buckets that a principal has created. Asked only when another is about to be.
     func bucketCount(by owner: String) throws -> Int
 
+    /// What the buckets of a scope hold together. Asked only if it has a quota.
+    func usage(of scope: BucketScope) throws -> ScopeUsage
+
+    /// The bytes of a present object that count for a quota. Asked only if its scope has one.
+    func documentBytes(of present: PresentObject) throws -> Int
+
     /// The changes that created the objects that satisfy a clause and have not expired, in
     /// ascending order.
     func objects(satisfying clause: Clause, in bucket: BucketName) throws -> [ChangeNumber]

@@ -110,6 +110,7 @@ public struct WriteEvaluator<State: TransactionState> {
         if let kept = try kept(present, from: object) { return kept }
         try checkGeoFields([object.document.points], in: bucket) { _ in "object" }
         if present == nil { try checkBuckets(of: object.owner, creating: bucket) }
+        try checkQuota(of: bucket) { try growth(by: object.document, over: present) }
         return try put(object, over: present, in: bucket)
     }
 
@@ -129,6 +130,12 @@ public struct WriteEvaluator<State: TransactionState> {
             }
             try checkGeoFields(points, in: bucket) { "objects[\($0)]" }
             if let first = objects.first { try checkBuckets(of: first.owner, creating: bucket) }
+            try checkQuota(of: bucket) {
+                try objects.indices.filter { kept[$0] == nil }.reduce(ScopeUsage()) { sum, number in
+                    let object = objects[number]
+                    return sum + (try growth(by: object.document, over: present(object)))
+                }
+            }
             return try objects.indices.map { number in
                 try kept[number]
                     ?? put(objects[number], over: present(objects[number]), in: bucket)
@@ -189,6 +196,7 @@ public struct WriteEvaluator<State: TransactionState> {
             return WriteResult(present.metadata, isWritten: false)
         }
         try checkGeoFields([document.points], in: bucket) { _ in "object" }
+        try checkQuota(of: bucket) { try growth(by: document, over: present) }
         let result = try replace(
             present, document, expires: expiry.applied(to: present.metadata.expires), in: bucket)
         guard options.contains(.returnsObject) else { return result }
@@ -221,6 +229,33 @@ public struct WriteEvaluator<State: TransactionState> {
                 "\(quoted(owner)) has made \(limits.bucketsPerPrincipal) buckets, as many as may be",
                 at: "bucket")
         }
+    }
+
+    /// Rejects a write that would pass the quota of its bucket's scope.
+    ///
+    /// - Parameter growth: what it adds, besides the bucket. Asked only if there is a quota.
+    private func checkQuota(of bucket: BucketName, adding growth: () throws -> ScopeUsage) throws {
+        let scope = bucket.scope
+        guard let quota = limits.quotas.quota(of: scope) else { return }
+        // To look for what is there removes what has expired.
+        var change = try growth()
+        let present = try state.usage(of: scope)
+        if change.objects > 0, try !state.hasBucket(bucket) { change.buckets = 1 }
+        do throws(ServiceFailure) {
+            try quota.check(present, adding: change, in: scope)
+            limits.quotas.note(present + change, of: scope, quota, isRefused: false)
+        } catch {
+            limits.quotas.note(present, of: scope, quota, isRefused: true)
+            throw error
+        }
+    }
+
+    /// What a document adds to its scope in the place of a present object, or of none.
+    private func growth(
+        by document: WrittenDocument, over present: PresentObject?
+    ) throws -> ScopeUsage {
+        guard let present else { return ScopeUsage(objects: 1, bytes: document.text.count) }
+        return ScopeUsage(bytes: document.text.count - (try state.documentBytes(of: present)))
     }
 
     /// An id that no object of the bucket has.

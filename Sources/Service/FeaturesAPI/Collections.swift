@@ -65,10 +65,8 @@ extension FeatureExchange {
     private var ownScopes: [BucketScope] {
         guard let grant = caller.grant else { return [.application] }
         let names = ["users/" + grant.principal] + grant.groups.sorted().map { "groups/" + $0 }
-        let scopes = names.filter { name in
-            grant.holdsFor?.contains { $0 == name || $0.hasPrefix(name + "/") } ?? true
-        }
-        return [.application] + scopes.compactMap { try? BucketScope($0, at: "scope") }
+        return [.application]
+            + names.compactMap { try? BucketScope($0, at: "scope") }.filter(grant.reaches)
     }
 
     func collection() async throws(WebFailure) -> WebAnswer {

@@ -12,7 +12,8 @@ import ServiceLifecycle
 /// - `/readyz`: 200 while requests are served, 503 while the store is opened or the service stops;
 /// - `/metrics`: Prometheus' text format.
 ///
-/// It requires no login, and tells nothing about the stored data except counts and sizes.
+/// It requires no login, and tells nothing about the stored data except counts, sizes and
+/// the names of the busiest buckets.
 public struct GatewayServer: ServiceLifecycle.Service {
     private let listener: HTTPListener
     private let health: Health

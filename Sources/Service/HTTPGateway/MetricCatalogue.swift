@@ -2,20 +2,34 @@
 public enum MetricCatalogue {
     /// Every metric by its name, with its help text.
     public static let metrics: [(name: String, help: String)] = [
+        ("geobucket_audit_lost_lines_total", "Lines of the audit log that were not written."),
         ("geobucket_backup_bytes", "Bytes of the newest backup that the service has made."),
         (
             "geobucket_backup_timestamp_seconds",
             "When the newest backup was begun that the service has made, since 1970; 0 without one."
         ),
         ("geobucket_backups_total", "Backups that the service has made, or failed to make."),
+        (
+            "geobucket_bucket_request_seconds_total",
+            "How long answers of the busiest buckets took together, while each was among them."
+        ),
+        (
+            "geobucket_bucket_requests_total",
+            "Requests of the busiest buckets, counted while each was among them."
+        ),
         ("geobucket_buckets", "Buckets that have an object or had one."),
+        ("geobucket_build_info", "1, with the version of the program as a label."),
+        (
+            "geobucket_certificate_end_timestamp_seconds",
+            "When the certificate in use ends, since 1970; 0 without TLS."
+        ),
         ("geobucket_checkpoint_duration_seconds", "How long checkpoints of the store took."),
         (
             "geobucket_cluster_applied_change",
             "The number of the last change of the shared store that this node has applied."
         ),
         (
-            "geobucket_cluster_batches",
+            "geobucket_cluster_batches_total",
             "Transactions that this node has committed to the shared store."
         ),
         (
@@ -31,21 +45,24 @@ public enum MetricCatalogue {
             "geobucket_cluster_loading_buckets",
             "Buckets that this node is to hold and has not loaded yet."
         ),
-        ("geobucket_cluster_loads", "How often this node has loaded a bucket."),
+        ("geobucket_cluster_loads_total", "How often this node has loaded a bucket."),
         ("geobucket_cluster_nodes", "Nodes that share the buckets and are alive."),
         (
-            "geobucket_cluster_passed_on_requests",
+            "geobucket_cluster_passed_on_requests_total",
             "Requests that this node has passed on to nodes that hold their buckets."
         ),
         (
-            "geobucket_cluster_rebuilds",
+            "geobucket_cluster_rebuilds_total",
             "How often this node has thrown away its state because the shared store had lost it."
         ),
         (
             "geobucket_cluster_refused_buckets",
             "Buckets that this node ought to hold and that do not fit."
         ),
-        ("geobucket_cluster_releases", "How often this node has let go of a bucket."),
+        (
+            "geobucket_cluster_releases_total",
+            "How often this node has let go of a bucket."
+        ),
         (
             "geobucket_cluster_round_trip_seconds",
             "The time of the last question to the shared store and its answer."
@@ -84,6 +101,7 @@ public enum MetricCatalogue {
             "geobucket_publish_duration_seconds",
             "How long the writer took to make writes or background work visible in memory."
         ),
+        ("geobucket_quota_refusals_total", "Writes that the quota of a scope refused."),
         (
             "geobucket_request_duration_seconds",
             "How long answers took, from the request's turn on its connection."
@@ -102,17 +120,21 @@ public enum MetricCatalogue {
             "Processor time for which others waited: the turns of event loops and of the writer."
         ),
         ("geobucket_uptime_seconds", "Seconds since the service started."),
-        ("geobucket_watch_events", "Events that were sent to watches."),
+        ("geobucket_watch_events_total", "Events that were sent to watches."),
         ("geobucket_watch_lag_changes", "Changes that watches have not been told yet."),
         (
             "geobucket_watch_lag_seconds",
             "For how long the oldest of these changes has waited."
         ),
-        ("geobucket_watch_matched_writes", "Writes that concerned at least one watch."),
-        ("geobucket_watch_resyncs", "How often a watch began anew with a snapshot."),
+        ("geobucket_watch_matched_writes_total", "Writes that concerned at least one watch."),
+        ("geobucket_watch_resyncs_total", "How often a watch began anew with a snapshot."),
         ("geobucket_watches", "Watches of all connections."),
         ("geobucket_write_queue_depth", "Writes that wait to be committed."),
+        ("process_cpu_seconds_total", "Processor time of the process."),
+        ("process_max_fds", "Files and connections that the process may have open."),
+        ("process_open_fds", "Files and connections that the process has open."),
         ("process_resident_memory_bytes", "Bytes of the process that are in memory."),
+        ("process_start_time_seconds", "When the process began, since 1970."),
     ]
 
     private static let helps = Dictionary(

@@ -30,6 +30,13 @@ public final class PrometheusRegistry: MetricsFactory {
         label: String, dimensions: [(String, String)]
     ) -> any CounterHandler { series(label, dimensions, .counter) { CounterSeries() } }
 
+    /// The series of a counter, which sums numbers with a fraction.
+    public func makeFloatingPointCounter(
+        label: String, dimensions: [(String, String)]
+    ) -> any FloatingPointCounterHandler {
+        series(label, dimensions, .counter) { FloatingPointCounterSeries() }
+    }
+
     /// The series of a gauge, which can be set and incremented.
     public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         series(label, dimensions, .gauge) { GaugeSeries() }
@@ -56,6 +63,9 @@ public final class PrometheusRegistry: MetricsFactory {
     public func destroyCounter(_ handler: any CounterHandler) {}
 
     /// Keeps the series.
+    public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
+
+    /// Keeps the series.
     public func destroyMeter(_ handler: any MeterHandler) {}
 
     /// Keeps the series.
@@ -63,6 +73,18 @@ public final class PrometheusRegistry: MetricsFactory {
 
     /// Keeps the series.
     public func destroyTimer(_ handler: any TimerHandler) {}
+
+    /// Replaces all series of a name by counters that something else keeps, so that their number
+    /// stays bounded although their labels come and go.
+    ///
+    /// - Precondition: no two have equal labels, and no handler has the name.
+    public func replaceCounters(
+        named name: String, by counters: [(labels: [(String, String)], value: Double)]
+    ) {
+        let series = counters.map { (PrometheusText.labels($0.labels), FixedSeries($0.value)) }
+        let family = Family(kind: .counter, series: Dictionary(uniqueKeysWithValues: series))
+        families.withLock { $0[name] = family }
+    }
 
     private func series<Series: PrometheusSeries>(
         _ name: String, _ dimensions: [(String, String)], _ kind: PrometheusKind,

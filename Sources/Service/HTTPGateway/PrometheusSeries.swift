@@ -25,6 +25,28 @@ final class CounterSeries: PrometheusSeries, CounterHandler {
     }
 }
 
+/// A number with a fraction that only grows.
+final class FloatingPointCounterSeries: PrometheusSeries, FloatingPointCounterHandler {
+    private let value = Mutex(0.0)
+
+    func increment(by amount: Double) { value.withLock { $0 += amount } }
+
+    func reset() { value.withLock { $0 = 0 } }
+
+    var samples: [(suffix: String, bound: String?, value: Double)] {
+        [("", nil, value.withLock { $0 })]
+    }
+}
+
+/// A number that something else counts.
+final class FixedSeries: PrometheusSeries {
+    private let value: Double
+
+    init(_ value: Double) { self.value = value }
+
+    var samples: [(suffix: String, bound: String?, value: Double)] { [("", nil, value)] }
+}
+
 /// A number that goes up and down.
 final class GaugeSeries: PrometheusSeries, MeterHandler, RecorderHandler {
     private let value = Mutex(0.0)

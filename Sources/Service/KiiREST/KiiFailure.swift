@@ -97,6 +97,7 @@ struct KiiFailure: Error, Sendable {
         if let code = Code(rawValue: failure.errorCode) { return code }
         return switch failure.errorCode {
         case "STORE_FULL": .temporarilyUnavailable
+        case "QUOTA_EXCEEDED": .operationNotAllowed
         case "LINE_TOO_LONG": .objectTooLarge
         default: .invalidInputData
         }

@@ -18,7 +18,7 @@ enum KiiText {
     ///
     /// - Parameter objects: those of the page.
     static func page(
-        of query: Query, _ found: FoundObjects, _ objects: JSONView
+        of query: Query, _ found: ObjectPage, _ objects: JSONView
     ) -> [UInt8] {
         var writer = JSONWriter(reserving: found.objects.count + 400)
         writer.raw("{\"queryDescription\":")

@@ -14,6 +14,15 @@ final class BusyBuckets: Sendable {
     fileprivate struct Use {
         var requests = 0
         var microseconds: Int64 = 0
+        /// What of these a bucket took over that made room.
+        var takenOver = (requests: 0, microseconds: Int64(0))
+    }
+
+    /// The requests of a bucket since it was kept last.
+    struct Counted: Equatable {
+        let bucket: BucketName
+        let requests: Int
+        let microseconds: Int64
     }
 
     fileprivate struct State {
@@ -24,7 +33,7 @@ final class BusyBuckets: Sendable {
 
     private let state = Mutex(State())
 
-    private static let mostBuckets = 64
+    private static let mostBuckets = 100
     /// Of the requests about buckets that are not kept, one in so many counts, for all of them: to
     /// make room costs a look at all.
     fileprivate static let strangersForRoom = 16
@@ -39,6 +48,16 @@ final class BusyBuckets: Sendable {
             }
             state.uses[bucket, default: Use()].requests += 1
             state.uses[bucket]?.microseconds += nanoseconds / 1_000
+        }
+    }
+
+    /// All that are kept, in no order. A number does not fall while its bucket is kept, and begins anew
+    /// when a bucket is kept again.
+    var counted: [Counted] {
+        state.withLock { $0.uses }.map { bucket, use in
+            Counted(
+                bucket: bucket, requests: use.requests - use.takenOver.requests,
+                microseconds: use.microseconds - use.takenOver.microseconds)
         }
     }
 
@@ -69,6 +88,7 @@ extension BusyBuckets.State {
         else { return }
         uses[rarest.key] = nil
         var use = rarest.value
+        use.takenOver = (use.requests, use.microseconds)
         use.requests += BusyBuckets.strangersForRoom
         use.microseconds += microseconds * Int64(BusyBuckets.strangersForRoom)
         uses[bucket] = use

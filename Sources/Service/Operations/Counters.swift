@@ -61,6 +61,12 @@ public final class Counters: Sendable {
     /// Counts a request that is passed on to another node, which counts it by its method.
     public func countPassedOn() { passed.add(1, ordering: .relaxed) }
 
+    /// The requests of the busiest buckets, and how long they took, for as long as each is among them:
+    /// about, and bounded in number.
+    public var requestsByBucket: [(bucket: BucketName, requests: Int, seconds: Double)] {
+        busyBuckets.counted.map { ($0.bucket, $0.requests, Double($0.microseconds) / 1e6) }
+    }
+
     /// The number of requests that were passed on to other nodes.
     var passedOn: Int { passed.load(ordering: .relaxed) }
 

@@ -35,7 +35,8 @@ struct HostStatistics {
         .lazy.compactMap(firstLine).compactMap { Int($0) }.first
     }
 
-    private static func firstLine(of path: String) -> String? {
+    /// The beginning of a file's first line, 511 bytes at most; nil if there is no such file.
+    static func firstLine(of path: String) -> String? {
         guard let file = fopen(path, "re") else { return nil }
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 512)

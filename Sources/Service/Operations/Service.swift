@@ -14,8 +14,10 @@ public final class Service: Sendable {
     /// The version of the protocol, as `server.info` reports it.
     public static let protocolVersion = 1
 
-    /// The limits for requests.
+    /// The limits for requests, as they were at the start.
     public let limits: Limits
+    /// Those that may have changed since.
+    public let live: LiveLimits
     /// What has been counted since the service was created.
     public let counters = Counters()
     let backend: any Backend
@@ -32,11 +34,13 @@ public final class Service: Sendable {
     /// The time of connections, watches, rates and logins.
     public let clock: ServiceClock
     private let started: Int64
-    private let gauges = ServiceGauges()
+    private let gauges = ServiceGauges(version: Service.version)
     /// The state for health checks.
     public let health: Health
     /// When the service's certificate ends, in milliseconds since 1970; nil without TLS.
     let certificateEnd: @Sendable () -> Int64?
+    /// Where it is noted who does what; nil if it is not.
+    let audit: AuditLog?
 
     /// - Parameters:
     ///   - access: who may log in; nil permits everything without a login.
@@ -46,21 +50,36 @@ public final class Service: Sendable {
         backend: any Backend, limits: Limits, access: AccessControl? = nil,
         everybody: PublicBuckets? = nil,
         health: Health = Health(), clock: ServiceClock = ServiceClock(),
-        certificateEnd: @escaping @Sendable () -> Int64? = { nil },
+        certificateEnd: @escaping @Sendable () -> Int64? = { nil }, audit: AuditLog? = nil,
         logger: Logger = Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.health = health
         self.certificateEnd = certificateEnd
+        self.audit = audit
         self.backend = backend
         self.clock = clock
         started = clock.nanoseconds()
         placement = backend.placement
         self.limits = limits
+        live = LiveLimits(limits)
         connectionMemory = ConnectionMemory(limit: limits.bufferedBytes)
         watches = WatchHub(backend: backend, limits: limits, clock: clock, logger: logger)
         admission = AdmissionControl(
-            access: access, everybody: everybody, limits: limits, clock: clock)
+            access: access, everybody: everybody, audit: audit, limits: limits, live: live,
+            clock: clock)
         health.watch { backend.isReady }
+    }
+
+    // MARK: Limits
+
+    /// The limits that apply now.
+    var presentLimits: Limits { live.present(limits) }
+
+    /// Applies those of the limits that may change while the service runs: `LiveLimits.names`.
+    public func apply(_ limits: Limits) {
+        live.apply(limits)
+        admission.apply(limits)
+        audit?.apply(limits)
     }
 
     // MARK: Reads
@@ -99,11 +118,18 @@ public final class Service: Sendable {
 
     /// Decides on admission; call it once for each request, in order.
     ///
+    /// - Parameter method: for the audit log; nil if it is not known.
     /// - Throws: `TOO_MANY_REQUESTS`, `UNAUTHORIZED`, `OPERATION_NOT_ALLOWED`.
     public func admit(
-        _ operation: @autoclosure () -> Operation, from caller: Caller
+        _ operation: @autoclosure () -> Operation, of method: MethodName? = nil,
+        from caller: Caller
     ) throws(ServiceFailure) {
-        try admission.admit(operation, from: caller)
+        do throws(ServiceFailure) {
+            try admission.admit(operation, from: caller)
+        } catch {
+            audit(method, operation(), refused: error, by: caller)
+            throw error
+        }
     }
 
     /// Counts a request before anything of it is read; the first operation that it turns out to be is
@@ -175,19 +201,20 @@ public final class Service: Sendable {
         completion: @escaping @Sendable (Result<WriteAnswer, ServiceFailure>) -> Void
     ) {
         let principal = caller.grant?.principal
-        if write.restoresMetadata, !admission.mayRestoreMetadata(caller) {
-            return completion(
-                .failure(
-                    ServiceFailure(
-                        .notAllowed, "only the role \"admin\" permits to restore metadata",
-                        at: "withMetadata")))
+        let (method, bucket) = (write.method, write.bucket)
+        do throws(ServiceFailure) {
+            try admission.permit(write, caller)
+        } catch {
+            audit(method, of: bucket, by: caller, .failure(error))
+            return completion(.failure(error))
         }
         admission.enqueue()
         backend.submit(
             write.owned(by: principal), key: key?.owned(by: principal),
             by: principal ?? caller.address
-        ) { [admission] result in
+        ) { [self] result in
             admission.dequeue()
+            audit(method, of: bucket, by: caller, result)
             completion(result)
         }
     }
@@ -203,7 +230,9 @@ public final class Service: Sendable {
     public func setGauges() {
         gauges.set(
             backend.statistics(), watches.statistics(), openConnections: counters.openConnections,
-            passedOn: counters.passedOn, uptimeSeconds: uptimeSeconds)
+            passedOn: counters.passedOn, uptimeSeconds: uptimeSeconds,
+            certificateEnd: certificateEnd(), lostAuditLines: audit?.lostLines ?? 0,
+            quotaRefusals: limits.quotas.refused)
     }
 
     /// Runs `body`, unless another check of the store is in progress.

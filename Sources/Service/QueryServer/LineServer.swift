@@ -82,7 +82,7 @@ public struct LineServer: ServiceLifecycle.Service {
         service.health.state = .draining
         await withdraw()
         try? await listener.close()
-        logger.info("stopping", metadata: ["connections": "\(connections.count)"])
+        logger.info("stopping", metadata: ["connections": .stringConvertible(connections.count)])
         // Connections tell the end of their watches while they drain.
         await blocking("watches' end") { [watches = service.watches] in watches.stop() }
         try await connections.drain(for: drainTime, room, timedBy: group.next()).get()

@@ -71,7 +71,7 @@ public struct WebFailure: Error, Sendable {
         switch ServiceFailure.Reason(rawValue: errorCode) {
         case .invalidInputData, .queryNotSupported, .invalidBucket, .invalidObjectID: .badRequest
         case .unauthorized, .wrongToken: .unauthorized
-        case .notAllowed: .forbidden
+        case .notAllowed, .quotaExceeded: .forbidden
         case .objectNotFound, .bucketNotFound: .notFound
         case .versionIsStale, .alreadyExists: .conflict
         case .objectTooLarge: .contentTooLarge

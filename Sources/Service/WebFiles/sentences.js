@@ -80,6 +80,7 @@ export function explanation(explained) {
 const ADVICE = {
   TOO_MANY_REQUESTS: "The service is busy; try again in a moment.",
   QUERY_TIMEOUT: "The query took longer than the service allows; fewer objects or another order may help.",
+  QUOTA_EXCEEDED: "Delete something, or ask for a larger quota.",
   OPERATION_NOT_ALLOWED: "Your token does not permit that.",
 };
 

@@ -95,7 +95,9 @@ struct AccessFlags: ParsableArguments {
         rules.issuer = issuer
         rules.demandsExpiry = !takesEndless
         return try await WatchedAccess(
-            .init(tokens: tokens, keys: keys, rules: rules, maximumBytes: limits.fileBytes),
+            .init(
+                tokens: tokens, keys: keys, rules: rules, maximumBytes: limits.fileBytes,
+                quotas: limits.quotas),
             clock: clock, logger: logger)
     }
 

@@ -32,7 +32,7 @@ enum AddressSpace {
         guard let limit else { return }
         logger.warning(
             "address space is limited (ulimit -v): a service that needs more ends without a word",
-            metadata: ["KiB": "\(limit >> 10)"])
+            metadata: ["KiB": .stringConvertible(limit >> 10)])
     }
 
     private static var limit: Int? {

@@ -27,10 +27,9 @@ struct BackupFlags: ParsableArguments {
     ///
     /// - Parameter store: the setting of the store.
     func plan(_ settings: Settings, store: String) throws -> BackupPlan? {
-        let every = settings.string("backupEvery", flag: backupEvery)
-        let keep = settings.string("backupKeep", flag: backupKeep)
         guard let folder = try settings.path("backupTo", flag: backupTo) else {
-            for (name, text) in [("backupEvery", every), ("backupKeep", keep)] where text != nil {
+            for (name, flag) in [("backupEvery", backupEvery), ("backupKeep", backupKeep)]
+            where settings.string(name, flag: flag) != nil {
                 throw ValidationError("\(name) needs --backup-to")
             }
             return nil
@@ -40,6 +39,14 @@ struct BackupFlags: ParsableArguments {
                 "--backup-to copies a store in a file; for one in PostgreSQL make backups of PostgreSQL"
             )
         }
+        return BackupPlan(
+            folder: try BackupFolder(path: folder, store: store), times: try times(settings))
+    }
+
+    /// How often backups are made, and which are kept.
+    func times(_ settings: Settings) throws -> BackupTimes {
+        let every = settings.string("backupEvery", flag: backupEvery)
+        let keep = settings.string("backupKeep", flag: backupKeep)
         guard let interval = TimeLength(argument: every ?? Self.standardInterval),
             interval.milliseconds >= 1_000
         else {
@@ -54,15 +61,18 @@ struct BackupFlags: ParsableArguments {
                 "\(source): \"\(keep ?? "")\" is neither all nor SPAN:STEP, such as 24h:1h,7d:1d, "
                     + "with a step of a second to the span")
         }
-        return BackupPlan(
-            folder: try BackupFolder(path: folder, store: store), interval: interval,
-            keeping: keeping)
+        return BackupTimes(interval: interval, keeping: keeping)
     }
 }
 
 /// Where and how often a service makes backups of its store, and which it keeps.
 struct BackupPlan {
     let folder: BackupFolder
+    let times: BackupTimes
+}
+
+/// How often backups are made, and which are kept.
+struct BackupTimes {
     let interval: TimeLength
     let keeping: BackupKeeping
 }

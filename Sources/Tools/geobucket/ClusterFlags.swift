@@ -99,6 +99,9 @@ struct ClusterFlags: ParsableArguments {
         return configuration
     }
 
+    /// Whether each node holds some of the buckets only.
+    func sharesBuckets(_ settings: Settings) throws -> Bool { try copies(settings) > 0 }
+
     /// How many nodes hold each bucket; 0 for all.
     private func copies(_ settings: Settings) throws -> Int {
         let copies = try settings.int("copies", flag: copies) ?? 0

@@ -24,12 +24,24 @@ final class Gateway: Sendable {
         try await geobucket.serving("http", at: address, logger) { listening in
             GatewayServer(
                 host: address.host, port: address.port, health: health,
-                metrics: { [self] in
-                    observed.withLock { $0 }?.setGauges()
-                    return registry.text()
-                }, limits: limits, listening: listening)
+                metrics: { [self] in text() }, limits: limits, listening: listening)
         } _: {
             try await body()
         }
+    }
+
+    /// The text of `/metrics`.
+    private func text() -> String {
+        if let service = observed.withLock({ $0 }) {
+            service.setGauges()
+            let buckets = service.counters.requestsByBucket
+            registry.replaceCounters(
+                named: "geobucket_bucket_requests_total",
+                by: buckets.map { ([("bucket", $0.bucket.text)], Double($0.requests)) })
+            registry.replaceCounters(
+                named: "geobucket_bucket_request_seconds_total",
+                by: buckets.map { ([("bucket", $0.bucket.text)], $0.seconds) })
+        }
+        return registry.text()
     }
 }

@@ -14,7 +14,9 @@ enum OpenFiles {
         guard allowed < wanted else { return }
         logger.warning(
             "the system allows fewer open files than the limit of connections needs",
-            metadata: ["allowed": "\(allowed)", "needed": "\(wanted)"])
+            metadata: [
+                "allowed": .stringConvertible(allowed), "needed": .stringConvertible(wanted),
+            ])
     }
 
     /// Raises the process's limit to a number, as far as permitted.

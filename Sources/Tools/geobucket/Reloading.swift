@@ -1,14 +1,17 @@
 import Logging
+import Operations
 import QueryServer
 import Runtime
 import ServiceLifecycle
 import UnixSignals
 
-/// Reloads files of a running service: tokens and signing keys when their files change,
-/// certificates at SIGHUP.
+/// Reloads files of a running service: tokens and signing keys when their files change, certificates
+/// and the configuration file at SIGHUP. Then the audit log is opened anew, too.
 struct Reloading: ServiceLifecycle.Service {
     let access: WatchedAccess?
     let tls: TLSIdentity?
+    let audit: AuditLog?
+    let configuration: Reconfiguration
     let clock: ServiceClock
     let logger: Logger
 
@@ -18,8 +21,8 @@ struct Reloading: ServiceLifecycle.Service {
     private static let pace = Duration.milliseconds(20)
     /// Looks for changes; a stop does not wait for a file system that does not respond.
     private static let watching = WorkThread("files")
-    /// Reads certificates, one at a time; a stop does not wait for it.
-    private static let thread = WorkThread("certificates")
+    /// Reads certificates and the configuration, one at a time; a stop does not wait for it.
+    private static let thread = WorkThread("reloading")
 
     func run() async throws {
         let interrupt = Interrupt()
@@ -45,11 +48,14 @@ struct Reloading: ServiceLifecycle.Service {
         }
     }
 
-    /// Runs without TLS too, because SIGHUP must not end the service.
+    /// Runs without anything to do too, because SIGHUP must not end the service.
     private func reloadAtHangup() async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) {
-            guard let tls else { continue }
-            Self.thread.async { reload(tls) }
+            audit?.reopen()
+            Self.thread.async {
+                configuration.reload()
+                if let tls { reload(tls) }
+            }
         }
     }
 

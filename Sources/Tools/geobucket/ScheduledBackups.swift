@@ -12,7 +12,8 @@ import Synchronization
 /// Each is copied and verified under another name first. When the next one is due depends on the newest
 /// that is there, so a start makes one only if it is.
 final class ScheduledBackups: Sendable {
-    private let plan: BackupPlan
+    private let folder: BackupFolder
+    private let times: Mutex<BackupTimes>
     private let backend: SQLiteBackend
     private let metrics: BackupMetrics
     private let clock: ServiceClock
@@ -29,16 +30,20 @@ final class ScheduledBackups: Sendable {
         _ plan: BackupPlan, of backend: SQLiteBackend, _ metrics: BackupMetrics,
         clock: ServiceClock, logger: Logger
     ) {
-        self.plan = plan
+        folder = plan.folder
+        times = Mutex(plan.times)
         self.backend = backend
         self.metrics = metrics
         self.clock = clock
         self.logger = logger
-        if let newest = plan.folder.times().last {
-            metrics.note(newest, of: plan.folder.path(of: newest))
+        if let newest = folder.times().last {
+            metrics.note(newest, of: folder.path(of: newest))
         }
         look(after: .zero)
     }
+
+    /// Applies other times, from the next look at the clock on.
+    func apply(_ times: BackupTimes) { self.times.withLock { $0 = times } }
 
     /// Ends a backup that is being made, and returns when it has ended.
     func stop() {
@@ -56,12 +61,12 @@ final class ScheduledBackups: Sendable {
 
     /// The time until the next backup is due.
     private func timeLeft() -> Duration {
-        let interval = Duration.milliseconds(plan.interval.milliseconds)
+        let interval = Duration.milliseconds(times.withLock { $0.interval }.milliseconds)
         if let last = last.withLock({ $0 }) {
             let wait = last.hasFailed ? min(interval, Self.tick) : interval
             return max(.zero, wait - last.start.duration(to: clock.now))
         }
-        guard let newest = plan.folder.times().last else { return .zero }
+        guard let newest = folder.times().last else { return .zero }
         let age = Duration.milliseconds(clock.milliseconds()) - .seconds(newest.seconds)
         return age < .zero ? .zero : max(.zero, interval - age)
     }
@@ -73,7 +78,7 @@ final class ScheduledBackups: Sendable {
             try make(start)
         } catch {
             hasFailed = true
-            plan.folder.removePartial()
+            folder.removePartial()
             if !stopSignal.isStopped {
                 metrics.failed.increment()
                 logger.error("no backup was made", metadata: ["reason": "\(error)"])
@@ -83,7 +88,6 @@ final class ScheduledBackups: Sendable {
     }
 
     private func make(_ start: MonotonicTime) throws {
-        let folder = plan.folder
         let time = BackupTime(milliseconds: clock.milliseconds())
         let path = folder.path(of: time)
         folder.removePartial()
@@ -100,10 +104,10 @@ final class ScheduledBackups: Sendable {
         logger.info(
             "backup made and verified",
             metadata: [
-                "file": "\(path)", "objects": "\(report.objects)",
-                "seconds": "\(start.duration(to: clock.now) / .seconds(1))",
+                "file": "\(path)", "objects": .stringConvertible(report.objects),
+                "seconds": .stringConvertible(start.duration(to: clock.now) / .seconds(1)),
             ])
-        for old in plan.keeping.outdated(folder.times(), at: time) {
+        for old in times.withLock({ $0.keeping }).outdated(folder.times(), at: time) {
             unlink(folder.path(of: old))
             logger.info("backup deleted", metadata: ["file": "\(folder.path(of: old))"])
         }

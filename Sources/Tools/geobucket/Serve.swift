@@ -1,6 +1,7 @@
 import ArgumentParser
 import BackendContract
 import EmbeddedBackend
+import Foundation
 import LiveQueries
 import Logging
 import ObjectStore
@@ -84,6 +85,10 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup(title: "Access") var accessFlags: AccessFlags
 
+    @OptionGroup(title: "Audit") var auditFlags: AuditFlags
+
+    @OptionGroup(title: "Quotas") var quotaFlags: QuotaFlags
+
     @OptionGroup(title: "Limits") var limitFlags: LimitFlags
 
     func run() async throws {
@@ -91,7 +96,13 @@ struct Serve: AsyncParsableCommand {
         let settings = try await Settings(file: config)
         let address = try settings.address("listen", flag: listen) ?? .standard
         let limits = try limitFlags.limits(settings)
-        let logger = try logger(settings)
+        let (logger, threshold) = try logger(settings)
+        let rules = try quotaFlags.rules(settings)
+        guard try rules.isEmpty || !clusterFlags.sharesBuckets(settings) else {
+            throw ValidationError(
+                "--quota counts what a node holds, and with --copies no node holds all of a scope")
+        }
+        limits.quotas.replace(rules: rules)
         let stopping = Stopping(logger: logger)
         let drain = try settings.int("drainSeconds", flag: drainSeconds) ?? 8
         guard (0...86_400).contains(drain) else {
@@ -100,14 +111,23 @@ struct Serve: AsyncParsableCommand {
         let clock = ServiceClock()
         let access = try await accessFlags.access(settings, limits, clock, logger: logger)
         try accessFlags.check(address, hasLogins: access != nil, settings)
+        if try !limits.quotas.isEmpty && clusterFlags.sharesBuckets(settings) {
+            logger.warning(
+                "tokens have quotas, which count only the buckets that a node holds: see --copies")
+        }
         let web = try webFlags.settings(settings, hasLogins: access != nil)
         if let web {
             try accessFlags.check(web.address, hasLogins: access != nil, settings)
         }
+        let audit = try auditFlags.log(settings, limits, clock, logger)
+        defer { audit?.end() }
         let reloading = Reloading(
             access: access,
             tls: try accessFlags.tls(
                 settings, limits, nodeAuthority: clusterFlags.authority(settings)),
+            audit: audit,
+            configuration: Reconfiguration(
+                settings, limits, reader, threshold: threshold, audit: audit, logger: logger),
             clock: clock, logger: logger)
         let frame = Frame(
             address: address, web: web, limits: limits, drain: .seconds(drain),
@@ -116,6 +136,7 @@ struct Serve: AsyncParsableCommand {
             proxies: try accessFlags.proxies(settings),
             neighbourhood: try clusterFlags.neighbourhood(settings), clock: clock)
         try prepareProcess(settings, limits, logger)
+        noteStart(settings, logger)
         let store = try store(settings)
         let backups = try backupFlags.plan(settings, store: storeName(settings))
         let gateway = try settings.address("http", flag: http).map { ($0, Gateway()) }
@@ -128,6 +149,14 @@ struct Serve: AsyncParsableCommand {
             try await run()
         }
         logger.info("stopped")
+    }
+
+    private func noteStart(_ settings: Settings, _ logger: Logger) {
+        var metadata: Logger.Metadata = ["version": "\(Operations.Service.version)"]
+        if let path = settings.filePath {
+            metadata["configuration"] = "\(URL(filePath: path).path)"
+        }
+        logger.info("starting", metadata: metadata)
     }
 
     /// Sets priorities, and checks what the system permits the process.
@@ -155,6 +184,7 @@ struct Serve: AsyncParsableCommand {
             try store.open(frame.limits, frame.clock, logger)
         }
         let scheduled = schedule(backups, of: backend, frame.clock, logger)
+        frame.reloading.configuration.observe(scheduled)
         do {
             try await serve(backend, in: frame, gateway)
         } catch {
@@ -170,23 +200,45 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private func logger(_ settings: Settings) throws -> Logger {
-        let name = settings.string("logLevel", flag: logLevel) ?? "info"
-        guard let level = Logger.Level(rawValue: name) else {
-            let source = settings.source(of: "logLevel", flag: logLevel)
-            throw ValidationError(
-                "\(source): \"\(name)\" is none of "
-                    + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
-        }
+    private func logger(_ settings: Settings) throws -> (Logger, LogThreshold) {
+        let threshold = LogThreshold(try Self.level(settings, flag: logLevel))
         let formatName = settings.string("logFormat", flag: logFormat) ?? "text"
         guard let format = LineLogHandler.Format(rawValue: formatName) else {
             let source = settings.source(of: "logFormat", flag: logFormat)
             throw ValidationError("\(source): \"\(formatName)\" is neither text nor json")
         }
-        LoggingSystem.bootstrap { LineLogHandler(label: $0, format: format) }
-        var logger = Logger(label: "geobucket")
-        logger.logLevel = level
-        return logger
+        LoggingSystem.bootstrap {
+            LineLogHandler(label: $0, format: format, threshold: threshold)
+        }
+        return (Logger(label: "geobucket"), threshold)
+    }
+
+    private static func level(_ settings: Settings, flag: String?) throws -> Logger.Level {
+        let name = settings.string("logLevel", flag: flag) ?? "info"
+        guard let level = Logger.Level(rawValue: name) else {
+            let source = settings.source(of: "logLevel", flag: flag)
+            throw ValidationError(
+                "\(source): \"\(name)\" is none of "
+                    + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return level
+    }
+
+    /// What of the settings may change while the service runs.
+    private var reader: Reconfiguration.Reader {
+        Reconfiguration.Reader(
+            given: Settings.given(
+                [
+                    self, backupFlags, webFlags, webFlags.basemapFlags, clusterFlags, accessFlags,
+                    auditFlags, quotaFlags,
+                ]),
+            level: { [logLevel] in try Self.level($0, flag: logLevel) },
+            limits: { [limitFlags] in try limitFlags.limits($0) },
+            notesReads: { [auditFlags] in
+                try $0.bool("auditReads", flag: auditFlags.auditReads)
+            },
+            quotas: { [quotaFlags] in try quotaFlags.rules($0) },
+            backupTimes: { [backupFlags] in try backupFlags.times($0) })
     }
 
     /// The threads of the store, of HTTP and of libraries.
@@ -257,8 +309,10 @@ struct Serve: AsyncParsableCommand {
             backend: backend, limits: frame.limits, access: frame.reloading.access?.control,
             everybody: frame.everybody,
             health: gateway?.health ?? Health(), clock: frame.clock,
-            certificateEnd: { [tls = frame.reloading.tls] in tls?.certificateEnd }, logger: logger)
+            certificateEnd: { [tls = frame.reloading.tls] in tls?.certificateEnd },
+            audit: frame.reloading.audit, logger: logger)
         gateway?.observe(service)
+        frame.reloading.configuration.observe(service)
         try await Workers.with(frame.limits) { workers in
             let lines = lineServices(service, backend, in: frame, workers)
             guard let web = frame.web else {

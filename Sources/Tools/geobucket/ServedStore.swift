@@ -1,5 +1,6 @@
 import BackendContract
 import EmbeddedBackend
+import Foundation
 import Glibc
 import Logging
 import ObjectStore
@@ -24,13 +25,23 @@ enum ServedStore {
             logger.info(
                 "store open",
                 metadata: [
-                    "buckets": "\(statistics.buckets)",
-                    "objects": "\(statistics.objects)", "points": "\(statistics.points)",
-                    "seconds": "\(start.duration(to: clock.now) / .seconds(1))",
+                    "store": "\(name)",
+                    "buckets": .stringConvertible(statistics.buckets),
+                    "objects": .stringConvertible(statistics.objects),
+                    "points": .stringConvertible(statistics.points),
+                    "seconds": .stringConvertible(start.duration(to: clock.now) / .seconds(1)),
                 ])
             return backend
         } catch {
             throw CommandFailure("the store cannot be opened: \(error)")
+        }
+    }
+
+    /// The file's whole path, or the database without its password.
+    private var name: String {
+        switch self {
+        case .file(let path, _): URL(filePath: path).path
+        case .cluster(let configuration): configuration.address.summary
         }
     }
 

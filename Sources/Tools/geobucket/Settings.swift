@@ -12,6 +12,10 @@ import SystemPackage
 struct Settings {
     private let environment: ConfigReader
     private let file: ConfigReader?
+    /// The path of the configuration file; nil without one.
+    let filePath: String?
+    /// The values in the configuration file, as they stand there, by their names.
+    private let fileValues: [String: [UInt8]]
 
     private enum Kind {
         case text, toggle, number
@@ -22,7 +26,7 @@ struct Settings {
     private static let kinds: [String: Kind] = {
         let flags: [any ParsableArguments] = [
             Serve(), BackupFlags(), WebFlags(), BasemapFlags(), ClusterFlags(), AccessFlags(),
-            LimitFlags(),
+            AuditFlags(), QuotaFlags(), LimitFlags(),
         ]
         var kinds: [String: Kind] = [:]
         for child in flags.flatMap({ Mirror(reflecting: $0).children }) {
@@ -46,11 +50,12 @@ struct Settings {
         environment = ConfigReader(provider: EnvironmentVariablesProvider())
             .scoped(to: "geobucket")
         let path = path ?? environment.string(forKey: "config")
+        filePath = path
         guard let path else {
-            file = nil
+            (file, fileValues) = (nil, [:])
             return
         }
-        try Self.check(file: path)
+        fileValues = try Self.values(inFile: path)
         do {
             file = ConfigReader(
                 provider: try await FileProvider<JSONSnapshot>(filePath: FilePath(path)))
@@ -103,6 +108,33 @@ struct Settings {
         return "\"\(name)\" of the configuration file"
     }
 
+    /// The names of settings for which another file has another value, or one of them none, unless a
+    /// variable of the environment decides.
+    func differences(from other: Settings) -> Set<String> {
+        let names = Set(fileValues.keys).union(other.fileValues.keys)
+        return names.filter { name in
+            fileValues[name] != other.fileValues[name]
+                && environment.string(forKey: ConfigKey(name)) == nil
+        }
+    }
+
+    /// The names of settings that are given as flags.
+    static func given(_ flags: [any ParsableArguments]) -> Set<String> {
+        var names: Set<String> = []
+        for child in flags.flatMap({ Mirror(reflecting: $0).children }) {
+            let isGiven =
+                switch child.value {
+                case let option as Option<String?>: option.wrappedValue != nil
+                case let option as Option<Int?>: option.wrappedValue != nil
+                case let flag as Flag<Bool>: flag.wrappedValue
+                default: false  // a group
+                }
+            guard isGiven, let label = child.label else { continue }
+            names.insert(String(label.drop { $0 == "_" }))
+        }
+        return names
+    }
+
     /// The address of a setting; nil without the setting.
     func address(_ name: String, flag: String?) throws -> Address? {
         guard let text = string(name, flag: flag) else { return nil }
@@ -140,8 +172,9 @@ struct Settings {
         "GEOBUCKET_" + name.map { $0.isUppercase ? "_\($0)" : $0.uppercased() }.joined()
     }
 
-    /// Refuses a file with unknown names, values of the wrong type, or a name that occurs twice.
-    private static func check(file path: String) throws {
+    /// The values in a file. One with unknown names, values of the wrong type, or a name that occurs
+    /// twice is refused.
+    private static func values(inFile path: String) throws -> [String: [UInt8]] {
         let text: [UInt8]
         do {
             text = try Files.trusted(path, maximumBytes: Limits().fileBytes).bytes
@@ -152,10 +185,11 @@ struct Settings {
             1 + text[..<min(offset, text.count)].count { $0 == UInt8(ascii: "\n") }
         }
         do {
-            try JSONParser.reading(text) { file in
+            return try JSONParser.reading(text) { file in
                 guard file.kind == .object, let start = text.firstIndex(of: UInt8(ascii: "{"))
                 else { throw ValidationError("--config: \(path) is no JSON object") }
                 var lines: [String: Int] = [:]
+                var values: [String: [UInt8]] = [:]
                 for member in file.members {
                     let offset = member.text.baseAddress! - file.text.baseAddress!
                     let line = line(of: start + offset)
@@ -167,7 +201,9 @@ struct Settings {
                         throw ValidationError("--config: \(path), line \(line): \(fault)")
                     }
                     lines[name] = line
+                    values[name] = Array(member.value.text)
                 }
+                return values
             }
         } catch let error as JSONSyntaxError {
             let position = error.offset.map { ", line \(line(of: $0))" } ?? ""

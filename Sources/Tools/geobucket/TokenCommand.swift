@@ -34,6 +34,15 @@ struct TokenCommand: ParsableCommand {
             discussion: """
                 users/NAME/… is open to the principal NAME, groups/NAME/… to members of that group, both \
                 to administrators, and all other buckets to everybody; --bucket narrows this.
+
+                --bucket takes a bucket, a scope such as users/alice, or the beginning of names with a star, \
+                each with a role of its own if one is given:
+
+                geobucket token create --principal till7 --bucket shops=read --bucket 'sales-*=append'
+
+                read only reads. append also adds objects, without touching those that are there. edit \
+                also changes objects. write also deletes them. admin has everybody's buckets too, and \
+                statistics, check and backup.
                 """)
 
         @Option(
@@ -41,21 +50,27 @@ struct TokenCommand: ParsableCommand {
         var principal: String
         @Option(
             help:
-                "read: only read. write: also change. admin: everybody's buckets, statistics, check, backup."
+                "The role for buckets that --bucket gives none: see above. (default: write, or the strongest that --bucket gives)"
         )
-        var role: Grant.Role = .write
+        var role: Grant.Role?
         @Option(
             name: .customLong("group"),
             help: "A group of the principal; repeatable.")
         var groups: [String] = []
         @Option(
             name: .customLong("bucket"),
-            help:
-                "A bucket, or a scope such as users/alice, for which it is valid; repeatable. (default: all)"
-        )
-        var buckets: [String] = []
+            help: ArgumentHelp(
+                "What it is valid for, and its role there: a bucket, a scope, or names with a star at the end; repeatable. (default: all)",
+                valueName: "name[=role]"))
+        var buckets: [TokenBucket] = []
         @Option(help: "Days after which it expires. (default: never)")
         var days: Int?
+        @Option(
+            help: ArgumentHelp(
+                "What users/PRINCIPAL may hold, such as objects=10000,bytes=50MB,buckets=20. (default: what --quota of serve says)",
+                valueName: "bounds"),
+            transform: quotaArgument)
+        var quota: Quota?
         @OptionGroup var file: FileOption
 
         func run() throws {
@@ -66,15 +81,33 @@ struct TokenCommand: ParsableCommand {
             let grant: Grant
             do {
                 grant = try Grant(
-                    principal: principal, role: role, groups: Set(groups),
-                    holdsFor: buckets.isEmpty ? nil : Set(buckets),
+                    principal: principal, role: role ?? defaultRole, groups: Set(groups),
+                    holdsFor: buckets.isEmpty ? nil : Set(buckets.map(\.name)), roles: try roles,
                     expires: days.map { now + Int64($0) * 86_400_000 })
-            } catch {
-                throw ValidationError(error.message)
+            } catch let failure as ServiceFailure {
+                throw ValidationError(failure.message)
             }
             let token = Token()
-            try file.store.change { $0.add(.init(token, grant, created: now)) }
+            try file.store.change { $0.add(.init(token, grant, quota: quota, created: now)) }
             try Console.write(token.text + "\n")
+        }
+
+        /// Nil if every bucket has a role of its own.
+        private var defaultRole: Grant.Role? {
+            buckets.isEmpty || buckets.contains { $0.role == nil } ? .write : nil
+        }
+
+        /// The roles of their own that buckets have.
+        private var roles: [String: Grant.Role] {
+            get throws {
+                let named = buckets.compactMap { bucket in bucket.role.map { (bucket.name, $0) } }
+                return try Dictionary(named) { first, second in
+                    guard first == second else {
+                        throw ValidationError("--bucket gives one bucket two roles")
+                    }
+                    return first
+                }
+            }
         }
     }
 
@@ -89,7 +122,13 @@ struct TokenCommand: ParsableCommand {
                 let grant = entry.grant
                 var columns = [entry.id, grant.principal, grant.role.rawValue]
                 if !grant.groups.isEmpty { columns.append("groups: \(joined(grant.groups))") }
-                if let buckets = grant.holdsFor { columns.append("buckets: \(joined(buckets))") }
+                if let buckets = grant.holdsFor {
+                    let names = buckets.map { name in
+                        name + (grant.roles[name].map { "=\($0.rawValue)" } ?? "")
+                    }
+                    columns.append("buckets: \(joined(Set(names)))")
+                }
+                if let quota = entry.quota { columns.append("quota: \(text(of: quota))") }
                 if let expires = grant.expires { columns.append("expires: \(date(expires))") }
                 try Console.write(columns.joined(separator: "\t") + "\n")
             }
@@ -97,6 +136,12 @@ struct TokenCommand: ParsableCommand {
 
         private func joined(_ names: Set<String>) -> String {
             names.sorted().joined(separator: ",")
+        }
+
+        private func text(of quota: Quota) -> String {
+            [("objects", quota.objects), ("bytes", quota.bytes), ("buckets", quota.buckets)]
+                .compactMap { name, bound in bound.map { "\(name)=\($0)" } }
+                .joined(separator: ",")
         }
 
         /// The day, in UTC.
@@ -125,3 +170,30 @@ struct TokenCommand: ParsableCommand {
 }
 
 extension Grant.Role: ExpressibleByArgument {}
+
+@Sendable private func quotaArgument(_ text: String) throws -> Quota {
+    do {
+        return try QuotaText.quota(text)
+    } catch let fault as QuotaText.Fault {
+        throw ValidationError(fault.reason)
+    }
+}
+
+/// `--bucket NAME` or `--bucket NAME=ROLE`.
+struct TokenBucket: ExpressibleByArgument {
+    let name: String
+    /// Nil for the token's own.
+    let role: Grant.Role?
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let name = parts.first else { return nil }
+        self.name = String(name)
+        guard parts.count == 2 else {
+            role = nil
+            return
+        }
+        guard let role = Grant.Role(rawValue: String(parts[1])) else { return nil }
+        self.role = role
+    }
+}

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Logging
+import Objects
 import Operations
 import Runtime
 import Synchronization
@@ -13,12 +14,15 @@ struct WatchedAccess: Sendable {
         var keys: String?
         var rules: SigningKeys.Rules
         var maximumBytes: Int
+        /// Takes over those of principals.
+        var quotas: Quotas
     }
 
     let control: AccessControl
     private let tokens: WatchedFile?
     private let keys: WatchedFile?
     private let rules: SigningKeys.Rules
+    private let quotas: Quotas
     private let logger: Logger
 
     /// - Throws: `CommandFailure` for a file that cannot be used.
@@ -37,7 +41,7 @@ struct WatchedAccess: Sendable {
         self.tokens = tokens?.1
         self.keys = keys?.1
         self.logger = logger
-        rules = sources.rules
+        (rules, quotas) = (sources.rules, sources.quotas)
         var signingKeys: SigningKeys?
         if let (file, _) = keys {
             do {
@@ -46,11 +50,15 @@ struct WatchedAccess: Sendable {
                 throw CommandFailure("\(sources.keys ?? "") is no key set (JWKS): \(fault)")
             }
         }
+        let known =
+            try tokens.map { try TokenStore.tokens($0.0, path: sources.tokens ?? "") }
+            ?? TokenFile()
+        sources.quotas.replace(principals: known.quotas)
         control = AccessControl(
-            tokens: try tokens.map { try TokenStore.tokens($0.0, path: sources.tokens ?? "") }
-                ?? TokenFile(),
-            keys: signingKeys,
-            refresh: { control in tokens?.1.checkNow { try Self.take($0, control) } })
+            tokens: known, keys: signingKeys,
+            refresh: { [quotas] control in
+                tokens?.1.checkNow { try Self.take($0, control, quotas) }
+            })
         if let signingKeys { warnWithout(signingKeys) }
     }
 
@@ -65,13 +73,17 @@ struct WatchedAccess: Sendable {
 
     /// Applies what has changed since the last check.
     func renew() {
-        tokens?.check { [control] in try Self.take($0, control) }
+        tokens?.check { [control, quotas] in try Self.take($0, control, quotas) }
         keys?.check(takeKeys)
     }
 
-    private static func take(_ json: [UInt8], _ control: AccessControl) throws -> Int? {
+    private static func take(
+        _ json: [UInt8], _ control: AccessControl, _ quotas: Quotas
+    ) throws -> Int? {
         let tokens = try TokenFile(json: json)
-        return control.replace(tokens) ? tokens.entries.count : nil
+        guard control.replace(tokens) else { return nil }
+        quotas.replace(principals: tokens.quotas)
+        return tokens.entries.count
     }
 
     @Sendable private func takeKeys(_ jwks: [UInt8]) throws -> Int? {
@@ -88,7 +100,7 @@ struct WatchedAccess: Sendable {
 }
 
 /// Blocks until an asynchronous call has finished; only for threads that have no other work.
-private func waiting<Value: Sendable>(
+func waiting<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
 ) throws -> Value {
     let (end, outcome) = (DispatchSemaphore(value: 0), Outcome<Value>())

@@ -114,7 +114,7 @@ final class WatchedFile: Sendable {
             return state.complaint != nil
         }
         if let count {
-            logger.notice("\(name) read", metadata: ["count": "\(count)"])
+            logger.notice("\(name) read", metadata: ["count": .stringConvertible(count)])
         } else if hadFailed {
             logger.notice("\(name) read; they are as they were")
         }

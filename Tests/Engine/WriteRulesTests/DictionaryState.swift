@@ -58,6 +58,20 @@ final class DictionaryState: TransactionState {
         buckets.values.count { $0.first?.metadata.owner == owner }
     }
 
+    func usage(of scope: BucketScope) -> ScopeUsage {
+        buckets.filter { $0.key.scope == scope }.values.reduce(ScopeUsage()) { sum, objects in
+            sum
+                + ScopeUsage(
+                    objects: objects.count,
+                    bytes: objects.reduce(0) { $0 + $1.document.text.count }, buckets: 1)
+        }
+    }
+
+    func documentBytes(of present: PresentObject) -> Int {
+        let all = buckets.values.joined()
+        return all.first { $0.creation == present.creation }!.document.text.count
+    }
+
     func objects(satisfying clause: Clause, in bucket: BucketName) throws -> [ChangeNumber] {
         try buckets[bucket, default: []].filter { stored in
             guard stored.metadata.expires.map({ $0 > now }) ?? true else { return false }

@@ -1,6 +1,9 @@
 import CoreMetrics
 import HTTPGateway
+import Runtime
 import Testing
+
+@testable import Operations
 
 /// The kinds of series, by what programs do with them.
 @Suite struct SeriesTests {
@@ -51,6 +54,43 @@ import Testing
         meter.destroy()
         timer.destroy()
         #expect(registry.text() == before)
+    }
+
+    @Test func `A counter of what others count follows their number, and never falls`() {
+        let registry = PrometheusRegistry()
+        let events = FollowingCounter(label: "events_total", factory: registry)
+        #expect(registry.text() == "# TYPE events_total counter\nevents_total 0\n")
+        for number in [3, 10, 7, 12, 12] { events.follow(number) }
+        #expect(Self.samples(registry) == ["events_total 12"])
+        let time = FollowingSeconds(label: "time_seconds_total", factory: registry)
+        for microseconds in [250_000, 1_750_000, 1_500_000] as [Int64] {
+            time.follow(microseconds: microseconds)
+        }
+        #expect(Self.samples(registry) == ["events_total 12", "time_seconds_total 1.75"])
+        #expect(registry.text().contains("# TYPE time_seconds_total counter\n"))
+    }
+
+    @Test func `Counters with labels that come and go are replaced together`() {
+        let registry = PrometheusRegistry()
+        for names in [["a", "b"], ["b", "c\""]] {
+            registry.replaceCounters(
+                named: "asked_total", by: names.map { ([("bucket", $0)], 2.5) })
+        }
+        #expect(
+            registry.text() == """
+                # TYPE asked_total counter
+                asked_total{bucket="b"} 2.5
+                asked_total{bucket="c\\""} 2.5
+
+                """)
+        registry.replaceCounters(named: "asked_total", by: [])
+        #expect(Self.samples(registry) == [])
+    }
+
+    @Test func `The process began before now, and not before its machine`() {
+        let start = ProcessMetrics.startSeconds
+        let now = Double(wallMilliseconds()) / 1e3
+        #expect(start <= now + 1 && start > now - 86_400, "\(start) and now \(now)")
     }
 
     @Test func `Series of one name stand together, sorted by their labels, under one type`() {

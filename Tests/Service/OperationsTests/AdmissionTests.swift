@@ -151,4 +151,26 @@ import Testing
             }
         }
     }
+
+    @Test func `Other rates count from the next request on, and the service tells them`()
+        async throws
+    {
+        try await Self.withoutTokens(requestsPerSecond: 1) { service, caller, time in
+            #expect(Self.refusal(.open, caller, service) == nil)
+            #expect(Self.refusal(.open, caller, service) == "TOO_MANY_REQUESTS 1000")
+            var limits = service.limits
+            limits.requestsPerSecond = 3
+            limits.slowQueryMilliseconds = 7
+            service.apply(limits)
+            #expect(service.live.slowQueryMilliseconds == 7)
+            // What was taken by the former rate stays taken.
+            #expect(Self.refusal(.open, caller, service) == "TOO_MANY_REQUESTS 334")
+            time.advance(1_000_000_000)
+            let refusals = (0..<4).map { _ in Self.refusal(.open, caller, service) }
+            #expect(refusals == [nil, nil, nil, "TOO_MANY_REQUESTS 334"])
+            limits.requestsPerSecond = 0
+            service.apply(limits)
+            for _ in 0..<100 { #expect(Self.refusal(.open, caller, service) == nil) }
+        }
+    }
 }

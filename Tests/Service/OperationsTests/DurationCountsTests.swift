@@ -58,4 +58,21 @@ import Testing
         }
         #expect(Self.busiest(buckets).hasPrefix(#"[{"bucket":"hot","requests":"#))
     }
+
+    @Test func `What is told of a bucket is counted for itself, and of a hundred at most`() throws {
+        let buckets = BusyBuckets()
+        var told: [BucketName: BusyBuckets.Counted] = [:]
+        for round in 0..<20_000 {
+            buckets.count(try BucketName("b\(round % 150)"), nanoseconds: 2_000)
+            let counted = buckets.counted
+            #expect(counted.count <= 100)
+            guard round % 100 == 0 else { continue }
+            for use in counted {
+                #expect(use.requests > 0 && use.requests * 2 == use.microseconds)
+                #expect(use.requests <= round / 150 + 17, "\(use) after \(round)")
+            }
+            told = Dictionary(uniqueKeysWithValues: counted.map { ($0.bucket, $0) })
+        }
+        #expect(told.count == 100)
+    }
 }

@@ -24,7 +24,8 @@ import Testing
             principal: random.pick(["alice", "bob", "x.y-z_1"]),
             role: random.pick(Grant.Role.allCases),
             groups: some(["drivers", "owners"], &random),
-            holdsFor: random.oneIn(3) ? nil : some(buckets, &random))
+            holdsFor: random.oneIn(3) ? nil : some(buckets, &random),
+            roles: random.oneIn(3) ? ["shops": .read, "users/*": .append, "things/t1": .edit] : [:])
     }
 
     @Test(arguments: Seeds.first(40))
@@ -40,7 +41,7 @@ import Testing
         text.key("role")
         text.string(grant.role.rawValue)
         let lists: [(StaticString, Set<String>?)] = [
-            ("groups", grant.groups), ("buckets", grant.holdsFor),
+            ("groups", grant.groups), ("buckets", grant.roles.isEmpty ? grant.holdsFor : nil),
         ]
         for (name, names) in lists {
             guard let names else { continue }
@@ -48,6 +49,15 @@ import Testing
             text.raw("[")
             text.list(names.shuffled(using: &random)) { $1.string($0) }
             text.raw("]")
+        }
+        if !grant.roles.isEmpty {
+            text.raw(",\"buckets\":{")
+            text.list(grant.roles.shuffled(using: &random)) { entry, text in
+                text.string(entry.key)
+                text.raw(":")
+                text.string(entry.value.rawValue)
+            }
+            text.raw("}")
         }
         text.raw("}")
         let read = try #require(Caller(passedOn: text.bytes), "seed \(seed)")
@@ -103,6 +113,11 @@ import Testing
                 (
                     #""principal":"alice","role":"read""#,
                     ["read shops", "read notes", "list alice"]
+                ),
+                (#""principal":"bob","role":"append""#, ["read shops"]),
+                (
+                    #""principal":"alice","role":"read","buckets":{"users/alice":"write","shops":"read"}"#,
+                    ["read shops", "read notes", "write notes", "list alice"]
                 ),
                 (
                     #""principal":"alice","role":"write","buckets":["users/alice"]"#,

@@ -110,6 +110,15 @@ import Testing
         #expect(
             Self.grant(keys, try signer.token(Self.alice))
                 == (try Grant(principal: "alice", role: .write, expires: 1_800_000_000_000)))
+        let roles =
+            #"{"sub":"till","buckets":{"shops":"read","sales-*":"append"},"exp":1800000000}"#
+        #expect(
+            Self.grant(keys, try signer.token(roles))
+                == (try Grant(
+                    principal: "till", role: .append, roles: ["shops": .read, "sales-*": .append],
+                    expires: 1_800_000_000_000)))
+        let wrong = #"{"sub":"till","buckets":{"shops":"god"},"exp":1800000000}"#
+        #expect(Self.grant(keys, try signer.token(wrong)) == nil)
     }
 
     @Test func `A token without exp is refused with the reason, unless the rules allow it`()

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TokenFileTests {
     @Test func `A file comes back as it was written, and holds no token`() throws {
         var file = TokenFile()
-        let tokens = (0..<3).map { _ in Token() }
+        let tokens = (0..<4).map { _ in Token() }
         let grants = [
             try Grant(principal: "alice", role: .read),
             try Grant(
@@ -15,6 +15,9 @@ import Testing
                 holdsFor: ["shops", "users/bob.b", "groups/cooks/menus"], expires: 1_900_000_000_000
             ),
             try Grant(principal: "root", role: .admin, holdsFor: []),
+            try Grant(
+                principal: "till", role: .edit, holdsFor: ["users/till"],
+                roles: ["shops": .read, "sales-*": .append]),
         ]
         for (token, grant) in zip(tokens, grants) { file.add(.init(token, grant, created: 17)) }
         let json = file.json
@@ -93,6 +96,26 @@ import Testing
             "buckets"
         ),
         (
+            #"{"tokens":[{"id":"a","principal":"p","sha256":"HASH","buckets":{"shops":"god"}}]}"#,
+            "tokens[0]: buckets.shops: expected a role"
+        ),
+        (
+            #"{"tokens":[{"id":"a","principal":"p","sha256":"HASH","buckets":{"shops":"admin"}}]}"#,
+            "tokens[0]: buckets: the role \"admin\""
+        ),
+        (
+            #"{"tokens":[{"id":"a","principal":"p","sha256":"HASH","buckets":["shops"]}]}"#,
+            "tokens[0]: role: expected a role"
+        ),
+        (
+            #"{"tokens":[{"id":"a","principal":"p","sha256":"HASH","buckets":{"shops":"read","shops":"write"}}]}"#,
+            "twice"
+        ),
+        (
+            #"{"tokens":[{"id":"a","principal":"p","role":"read","sha256":"HASH","buckets":["users/p","users/p/*"]}]}"#,
+            "twice"
+        ),
+        (
             #"{"tokens":[{"id":"a","principal":"p","role":"read","sha256":"HASH","expires":"soon"}]}"#,
             "tokens[0]: expires"
         ),
@@ -107,6 +130,18 @@ import Testing
         let text = json.replacing("TOKEN", with: token).replacing("HASH", with: hash)
         let fault = #expect(throws: TokenFileFault.self) { try TokenFile(json: Array(text.utf8)) }
         #expect(fault?.description.contains(place) == true, "\(fault?.description ?? "")")
+    }
+
+    @Test func `With roles for buckets a token needs no other; its own is the strongest of them`()
+        throws
+    {
+        let hash = String(repeating: "0a", count: 32)
+        let text =
+            #"{"tokens":[{"id":"a","principal":"p","sha256":"\#(hash)","buckets":{"shops":"read","logs":"append"}}]}"#
+        let grant = try #require(try TokenFile(json: Array(text.utf8))[id: "a"]).grant
+        #expect(grant.role == .append)
+        #expect(grant.holdsFor == ["shops", "logs"])
+        #expect(grant.roles == ["shops": .read, "logs": .append])
     }
 
     @Test(arguments: ["", "a/b", ".", "..", "a b", String(repeating: "x", count: 101)])

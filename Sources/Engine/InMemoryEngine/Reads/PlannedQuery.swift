@@ -56,6 +56,8 @@ final class PlannedQuery: Sendable {
 
     var outline: (bucket: BucketName, plan: String)? { (bucket, plan.outline) }
 
+    var clauseShape: String? { query.clause.shape }
+
     func execution(within bounds: ReadBounds) -> Execution { Execution(self, within: bounds) }
 
     /// Requests the columns and orders that would have made this query cheaper, for later queries.

@@ -33,6 +33,7 @@ final class PreparedAggregation: PreparedRead {
     }
 
     var outline: (bucket: BucketName, plan: String)? { planned.outline }
+    var clauseShape: String? { planned.clauseShape }
 
     func mayRun(
         since begin: Int64, after waits: Int, until stop: StopSignal,

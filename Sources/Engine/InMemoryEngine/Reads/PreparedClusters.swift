@@ -60,6 +60,7 @@ final class PreparedClusters: PreparedClusterRead {
     }
 
     var outline: (bucket: BucketName, plan: String)? { planned.outline }
+    var clauseShape: String? { planned.clauseShape }
 
     func mayRun(
         since begin: Int64, after waits: Int, until stop: StopSignal,

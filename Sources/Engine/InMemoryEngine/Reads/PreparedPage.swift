@@ -41,6 +41,7 @@ final class PreparedPage: PreparedRead, @unchecked Sendable {
     }
 
     var outline: (bucket: BucketName, plan: String)? { planned.outline }
+    var clauseShape: String? { planned.clauseShape }
 
     func mayRun(
         since begin: Int64, after waits: Int, until stop: StopSignal,

@@ -1,6 +1,8 @@
+import BackendContract
 import Objects
 import Runtime
 import Synchronization
+import WireProtocol
 
 /// Admits or refuses each request before any other work: by rate limit, login, permission, and
 /// length of the write queue, in this order.
@@ -10,28 +12,45 @@ final class AdmissionControl: Sendable {
     /// What may be read without a login; nil: nothing.
     let everybody: PublicBuckets?
     private let limits: Limits
+    private let live: LiveLimits
     private let clock: ServiceClock
     private let byPrincipal: RateLimits
     private let byAddress: RateLimits
     private let failedLogins: RateLimits
     private let recentLogins = RecentLogins()
     private let queuedWrites = Atomic(0)
+    private let audit: AuditLog?
 
     init(
-        access: AccessControl?, everybody: PublicBuckets?, limits: Limits, clock: ServiceClock
+        access: AccessControl?, everybody: PublicBuckets?, audit: AuditLog?, limits: Limits,
+        live: LiveLimits, clock: ServiceClock
     ) {
+        self.audit = audit
         (self.access, self.everybody) = (access, everybody)
         self.limits = limits
+        self.live = live
         self.clock = clock
+        byPrincipal = RateLimits(Self.requestRule(limits))
+        byAddress = RateLimits(Self.requestRule(limits))
+        failedLogins = RateLimits(Self.loginRule(limits))
+    }
+
+    /// Applies other rates from now on.
+    func apply(_ limits: Limits) {
+        byPrincipal.replace(Self.requestRule(limits))
+        byAddress.replace(Self.requestRule(limits))
+        failedLogins.replace(Self.loginRule(limits))
+    }
+
+    private static func requestRule(_ limits: Limits) -> RateLimit.Rule {
         let rate = max(limits.requestsPerSecond, 1)
-        let requests = RateLimit.Rule(
-            burst: rate, intervalNanoseconds: 1_000_000_000 / Int64(rate))
-        byPrincipal = RateLimits(requests)
-        byAddress = RateLimits(requests)
-        failedLogins = RateLimits(
-            RateLimit.Rule(
-                burst: limits.failedLogins,
-                intervalNanoseconds: Int64(limits.failedLoginMilliseconds) * 1_000_000))
+        return RateLimit.Rule(burst: rate, intervalNanoseconds: 1_000_000_000 / Int64(rate))
+    }
+
+    private static func loginRule(_ limits: Limits) -> RateLimit.Rule {
+        RateLimit.Rule(
+            burst: limits.failedLogins,
+            intervalNanoseconds: Int64(limits.failedLoginMilliseconds) * 1_000_000)
     }
 
     /// - Parameter operation: it is asked for only if something may forbid it.
@@ -72,6 +91,19 @@ final class AdmissionControl: Sendable {
         return access == nil && caller.anonymous == nil
     }
 
+    /// Decides on an admitted write once its params have told what it does.
+    ///
+    /// - Throws: `OPERATION_NOT_ALLOWED`.
+    func permit(_ write: Write, _ caller: Caller) throws(ServiceFailure) {
+        if write.restoresMetadata, !mayRestoreMetadata(caller) {
+            throw ServiceFailure(
+                .notAllowed, "only the role \"admin\" permits to restore metadata",
+                at: "withMetadata")
+        }
+        guard let grant = caller.grant, grant.role(on: write.bucket) < .write else { return }
+        try grant.check(.write(write.bucket, write.kind))
+    }
+
     /// Decides on buckets that an admitted request turned out to read.
     ///
     /// - Parameter path: the member that names a bucket; nil if none does.
@@ -103,25 +135,25 @@ final class AdmissionControl: Sendable {
     }
 
     private func checkRate(_ grant: Grant?, _ caller: Caller) throws(ServiceFailure) {
-        guard limits.requestsPerSecond > 0, !caller.takeCheckIn() else { return }
+        guard live.requestsPerSecond > 0, !caller.takeCheckIn() else { return }
         guard let grant else { return try checkRate(of: caller.address) }
         try refuse(waiting: byPrincipal.tryTake(grant.principal, now: clock.nanoseconds()))
     }
 
     /// Counts a request without a login.
     func checkRate(of address: String) throws(ServiceFailure) {
-        guard limits.requestsPerSecond > 0 else { return }
+        guard live.requestsPerSecond > 0 else { return }
         try refuse(waiting: byAddress.tryTake(address, now: clock.nanoseconds()))
     }
 
     private func refuse(waiting nanoseconds: Int64) throws(ServiceFailure) {
         guard nanoseconds > 0 else { return }
-        throw .tooMany("more than \(limits.requestsPerSecond) requests in a second", nanoseconds)
+        throw .tooMany("more than \(live.requestsPerSecond) requests in a second", nanoseconds)
     }
 
     /// Counts a request whose operation is not known yet.
     func checkIn(_ caller: Caller) throws(ServiceFailure) {
-        guard limits.requestsPerSecond > 0 else { return }
+        guard live.requestsPerSecond > 0 else { return }
         try checkRate(renewedGrant(of: caller), caller)
         caller.checkIn()
     }
@@ -141,14 +173,28 @@ final class AdmissionControl: Sendable {
             guard let access else { throw .wrongToken }
             let login = try access.login(token, nowMilliseconds: clock.milliseconds())
             caller.login = login
+            noteLogin(by: caller)
             return login.grant
         } catch {
+            caller.failedToken = Token(token)?.publicID
             if let bearer { failedLogins.take(bearer, now: now) }
             // The answer must not reveal whether such a bearer exists.
             guard addressWait == 0 else { throw .tooManyLogins(addressWait) }
             failedLogins.take(caller.address, now: now)
+            noteLogin(by: caller, error)
             throw error
         }
+    }
+
+    /// Logins that a limit refuses are not noted: they could fill the log.
+    private func noteLogin(by caller: Caller, _ failure: ServiceFailure? = nil) {
+        audit?.note(
+            AuditEntry(
+                time: clock.milliseconds(),
+                principal: failure == nil ? caller.grant?.principal : nil,
+                address: caller.address, method: .login, bucket: nil, objects: nil,
+                errorCode: failure?.reason.rawValue,
+                token: failure == nil ? nil : caller.failedToken))
     }
 
     /// Logs in by a token that comes with every request.
@@ -159,7 +205,7 @@ final class AdmissionControl: Sendable {
             caller.login = nil
         }
         let now = clock.nanoseconds()
-        if limits.requestsPerSecond > 0 {
+        if live.requestsPerSecond > 0 {
             try refuse(waiting: byAddress.wait(caller.address, now: now))
         }
         do throws(ServiceFailure) {
@@ -167,7 +213,7 @@ final class AdmissionControl: Sendable {
             recentLogins[token] = caller.login
             return grant
         } catch {
-            if limits.requestsPerSecond > 0 { byAddress.take(caller.address, now: now) }
+            if live.requestsPerSecond > 0 { byAddress.take(caller.address, now: now) }
             throw error
         }
     }

@@ -17,7 +17,7 @@ public enum AnonymousAccess: String, Sendable, CaseIterable {
         case (.open, _): return
         case (_, .none): throw .noLogin(caller)
         case (.invalid, _): return
-        case (.read(let bucket), _), (.write(let bucket), .write):
+        case (.read(let bucket), _), (.write(let bucket, _), .write):
             guard bucket.scope == .application else { throw .noLogin(caller) }
         case (.list(let scope), _):
             guard scope == .application else { throw .noLogin(caller) }

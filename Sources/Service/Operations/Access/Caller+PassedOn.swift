@@ -21,11 +21,7 @@ extension Caller {
             writer.raw(",\"groups\":[")
             writer.list(grant.groups.sorted()) { $1.string($0) }
             writer.byte(UInt8(ascii: "]"))
-            if let reach = grant.holdsFor {
-                writer.raw(",\"buckets\":[")
-                writer.list(reach.sorted()) { $1.string($0) }
-                writer.byte(UInt8(ascii: "]"))
-            }
+            grant.writeBuckets(to: &writer)
         }
         writer.byte(UInt8(ascii: "}"))
     }
@@ -44,13 +40,10 @@ extension Caller {
             self.init(passedOnWith: nil, address: address, anonymous: access)
             return
         }
-        func strings(_ value: JSONView?) -> Set<String>? {
-            value.map { Set($0.elements.compactMap(\.string)) }
-        }
-        guard let role = view["role"]?.string.flatMap(Grant.Role.init),
+        guard let (buckets, roles) = try? view.buckets(), let role = try? view.role(),
             let grant = try? Grant(
-                principal: principal, role: role, groups: strings(view["groups"]) ?? [],
-                holdsFor: strings(view["buckets"]))
+                principal: principal, role: role, groups: (try? view.strings("groups")) ?? [],
+                holdsFor: buckets, roles: roles)
         else { return nil }
         self.init(passedOnWith: grant, address: address)
     }

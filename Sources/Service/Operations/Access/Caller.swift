@@ -18,6 +18,7 @@ public final class Caller: Sendable {
     public let number = lastNumber.add(1, ordering: .relaxed).newValue
     private let passedOnGrant: Grant?
     private let state = Mutex<AccessControl.Login?>(nil)
+    private let failed = Mutex<String?>(nil)
     private let remoteExport = Mutex<String?>(nil)
     private let hasCheckedIn = Atomic(false)
 
@@ -66,6 +67,12 @@ public final class Caller: Sendable {
 
     /// Bounds the login, and what others share of it from now on, by a session.
     public func bind(to term: LoginTerm) { state.withLock { $0?.term = term } }
+
+    /// The public id of the token by which the last login failed; nil if it had none.
+    public internal(set) var failedToken: String? {
+        get { failed.withLock { $0 } }
+        set { failed.withLock { $0 = newValue } }
+    }
 
     var login: AccessControl.Login? {
         get { state.withLock { $0 } }

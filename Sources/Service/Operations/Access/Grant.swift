@@ -4,61 +4,100 @@ import Objects
 ///
 /// - `users/alice/…` is open to the principal `alice`, `groups/drivers/…` to the members of
 ///   `drivers`, and both to administrators; all other buckets are open to everyone.
-/// - `holdsFor` restricts that further, for administrators too.
+/// - `holdsFor` restricts that further, for administrators too, and `roles` may give each of its names
+///   a role of its own.
 public struct Grant: Sendable, Equatable {
-    /// What a login permits on the buckets within reach: `read` reads them, `write` also changes
-    /// them. `admin` reaches all scopes and may use methods that concern all buckets together.
-    public enum Role: String, Sendable, CaseIterable {
-        /// Each permits what the one before it permits.
-        case read, write, admin
+    /// What a login permits on the buckets within reach. `admin` also reaches all scopes and may use
+    /// methods that concern all buckets together.
+    public enum Role: String, Sendable, CaseIterable, Comparable {
+        /// Each permits what the one before it permits: to read; to add objects; to change those that
+        /// exist; to delete.
+        case read, append, edit, write, admin
+
+        /// By what they permit.
+        public static func < (a: Role, b: Role) -> Bool { a.rank < b.rank }
+
+        private var rank: Int { Self.allCases.firstIndex(of: self)! }
+
+        func permits(_ kind: WriteKind) -> Bool {
+            switch kind {
+            case .adds: self >= .append
+            case .changes: self >= .edit
+            case .deletes: self >= .write
+            }
+        }
     }
 
     /// The principal: the `_owner` of the objects it creates, and the `alice` of `users/alice`.
-    public var principal: String
-    /// The role.
-    public var role: Role
+    public let principal: String
+    /// The role for buckets that have none of their own.
+    public let role: Role
     /// The groups that the principal is a member of: `drivers` for `groups/drivers`.
-    public var groups: Set<String>
-    /// The buckets within reach, and scopes with all their buckets; nil means all.
-    public var holdsFor: Set<String>?
+    public let groups: Set<String>
+    /// The buckets within reach, scopes with all their buckets, and beginnings of names with a star;
+    /// nil means all.
+    public let holdsFor: Set<String>?
+    /// The role for each name of `holdsFor`; empty if `role` applies to all of them.
+    public let roles: [String: Role]
     /// When the grant expires, in milliseconds since 1970; nil is never.
     public var expires: Int64?
+    private let bounds: BucketBounds?
 
-    /// - Throws: `INVALID_INPUT_DATA` for a name that is no valid scope or bucket.
+    /// - Parameters:
+    ///   - role: for the buckets without one in `roles`; nil is the strongest of `roles`.
+    ///   - roles: the roles for buckets, scopes and beginnings of names; they are within reach as those
+    ///     of `holdsFor` are.
+    /// - Throws: `INVALID_INPUT_DATA` for a name that is no valid scope or bucket, for the role `admin`
+    ///   of a bucket, and without a role.
     public init(
-        principal: String, role: Role, groups: Set<String> = [], holdsFor: Set<String>? = nil,
-        expires: Int64? = nil
+        principal: String, role: Role?, groups: Set<String> = [], holdsFor: Set<String>? = nil,
+        roles: [String: Role] = [:], expires: Int64? = nil
     ) throws(ServiceFailure) {
         _ = try BucketScope("users/" + principal, at: "principal")
         for group in groups { _ = try BucketScope("groups/" + group, at: "groups") }
-        for name in holdsFor ?? [] where (try? BucketScope(name, at: "buckets")) == nil {
-            _ = try BucketName(name, at: "buckets")
+        guard !roles.values.contains(.admin) else {
+            throw ServiceFailure(
+                .invalidInputData, "the role \"admin\" concerns all buckets, and is none for some",
+                at: "buckets")
         }
+        guard let role = role ?? roles.values.max() else {
+            throw ServiceFailure(.invalidInputData, "expected a role", at: "role")
+        }
+        let names = roles.isEmpty ? holdsFor : (holdsFor ?? []).union(roles.keys)
+        bounds = try names.map(BucketBounds.init)
         self.principal = principal
         self.role = role
         self.groups = groups
-        self.holdsFor = holdsFor
+        self.holdsFor = names
+        self.roles =
+            roles.isEmpty
+            ? [:]
+            : (names ?? []).reduce(into: roles) { all, name in
+                if all[name] == nil { all[name] = min(role, .write) }
+            }
         self.expires = expires
     }
 
     func reaches(_ bucket: BucketName) -> Bool {
         guard isOpen(bucket.scope) else { return false }
-        guard let holdsFor else { return true }
-        return holdsFor.contains(bucket.text) || holdsFor.contains(bucket.scope.text)
+        return bounds.map { $0.name(of: bucket) != nil } ?? true
+    }
+
+    /// The role on a bucket within reach.
+    func role(on bucket: BucketName) -> Role {
+        guard !roles.isEmpty, let name = bounds?.name(of: bucket) else { return role }
+        return roles[name] ?? role
     }
 
     /// The only buckets of a scope that may be within reach, in order; nil if all may.
-    func named(in scope: BucketScope) -> [BucketName]? {
-        guard let holdsFor, !holdsFor.contains(scope.text) else { return nil }
-        return holdsFor.compactMap { try? BucketName($0) }.filter { $0.scope == scope }.sorted()
-    }
+    func named(in scope: BucketScope) -> [BucketName]? { bounds.flatMap { $0.named(in: scope) } }
 
     /// Whether a bucket of the scope may be within reach. The application's scope is never refused,
     /// even if none of its buckets is within reach.
-    func reaches(_ scope: BucketScope) -> Bool {
+    public func reaches(_ scope: BucketScope) -> Bool {
         guard scope != .application else { return true }
         guard isOpen(scope) else { return false }
-        return holdsFor?.contains { $0 == scope.text || $0.hasPrefix(scope.text + "/") } ?? true
+        return bounds?.reaches(scope) ?? true
     }
 
     /// Whether the scope is open to the principal by role and membership.
@@ -85,8 +124,8 @@ public enum Operation: Sendable, Equatable {
     case open
     /// Changes nothing in the bucket; any role permits it.
     case read(BucketName)
-    /// Changes or deletes the bucket or its objects; not for the role `read`.
-    case write(BucketName)
+    /// Changes the bucket or its objects; the role says in which way.
+    case write(BucketName, WriteKind = .deletes)
     /// Names the buckets of the scope that are within reach.
     case list(BucketScope)
     /// Concerns all buckets together.
@@ -103,9 +142,12 @@ extension Grant {
         switch operation {
         case .open, .ownWatch, .invalid: break
         case .read(let bucket): try check(bucket)
-        case .write(let bucket):
-            guard role != .read else {
-                throw ServiceFailure(.notAllowed, "the role \"read\" does not permit to write")
+        case .write(let bucket, let kind):
+            let role = role(on: bucket)
+            guard role.permits(kind) else {
+                let what = role == .read ? "to write" : kind.whatIsForbidden
+                throw ServiceFailure(
+                    .notAllowed, "the role \"\(role.rawValue)\" does not permit \(what)")
             }
             try check(bucket)
         case .list(let scope):
@@ -130,6 +172,16 @@ extension Grant {
             throw ServiceFailure(
                 .notAllowed, "the bucket \(quoted(bucket.text)) is not within your reach",
                 at: "bucket")
+        }
+    }
+}
+
+extension WriteKind {
+    fileprivate var whatIsForbidden: String {
+        switch self {
+        case .adds: "to write"
+        case .changes: "to change objects that may exist: give it \"ifAbsent\", or no id"
+        case .deletes: "to delete objects, or to say when those that may exist expire"
         }
     }
 }

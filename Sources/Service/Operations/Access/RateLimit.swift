@@ -50,23 +50,26 @@ public struct RateLimit: Sendable {
 /// available again are forgotten, so recent requests bound the memory.
 final class RateLimits: Sendable {
     private struct State {
+        var rule: RateLimit.Rule
         var byName: [String: RateLimit] = [:]
         var sweepAt = 1_024
     }
 
-    private let rule: RateLimit.Rule
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(_ rule: RateLimit.Rule) { self.rule = rule }
+    init(_ rule: RateLimit.Rule) { state = Mutex(State(rule: rule)) }
+
+    /// Applies another rule from now on. What was taken by the former one stays taken.
+    func replace(_ rule: RateLimit.Rule) { state.withLock { $0.rule = rule } }
 
     /// Nanoseconds until the next request is allowed; 0 when it is allowed now.
     func wait(_ name: String, now: Int64) -> Int64 {
-        state.withLock { $0.byName[name]?.wait(rule, now: now) ?? 0 }
+        state.withLock { $0.byName[name]?.wait($0.rule, now: now) ?? 0 }
     }
 
     func take(_ name: String, now: Int64) {
         state.withLock { state in
-            state.byName[name, default: RateLimit()].take(rule, now: now)
+            state.byName[name, default: RateLimit()].take(state.rule, now: now)
             guard state.byName.count > state.sweepAt else { return }
             state.byName = state.byName.filter { !$0.value.isFull(now: now) }
             state.sweepAt = max(1_024, state.byName.count * 2)

@@ -135,13 +135,13 @@ public struct SigningKeys: Sendable, Equatable {
     }
 
     private func grant(_ claims: JSONView, _ now: Int64) throws -> Grant? {
-        guard isMeantForUs(claims), let role = claims["role"]?.string.flatMap(Grant.Role.init),
-            let principal = Self.principal(claims)
-        else { return nil }
+        guard isMeantForUs(claims), let principal = Self.principal(claims) else { return nil }
         let (begin, end) = (try milliseconds("nbf", claims), try milliseconds("exp", claims))
+        let (buckets, roles) = try claims.buckets()
         let grant = try Grant(
-            principal: principal, role: role, groups: try claims.strings("groups") ?? [],
-            holdsFor: try claims.strings("buckets"), expires: end)
+            principal: principal, role: try claims.role(),
+            groups: try claims.strings("groups") ?? [], holdsFor: buckets, roles: roles,
+            expires: end)
         return grant.isVoid(now) || (begin ?? now) > now ? nil : grant
     }
 

@@ -31,6 +31,14 @@ public struct Token: Sendable {
         self.text = text
     }
 
+    /// The id if it has the form of one. What else stands in its place may be a secret that somebody
+    /// has typed wrongly.
+    var publicID: String? {
+        id.utf8.count == 12 && id.utf8.allSatisfy { Self.digits.contains($0) } ? id : nil
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+
     /// What the tokens file stores. The secret is random, so a slow hash would add nothing.
     public var digest: TokenDigest {
         TokenDigest(bytes: SHA256.digest(of: Array(text.utf8)))

@@ -5,8 +5,10 @@ import Objects
 ///
 ///     {"tokens":[{"id":"3f9a2c11d04e","sha256":"…","principal":"alice","role":"write"}]}
 ///
-/// Further members of a token: `groups` and `buckets` (arrays of names), `created` and `expires`
-/// (milliseconds since 1970).
+/// Further members of a token: `groups` (an array of names), `buckets` (an array of names, or an object
+/// with the role for each), `quota` (of `users/alice`: `objects`, `bytes`, `buckets`), `created` and
+/// `expires` (milliseconds since 1970). With roles in `buckets`,
+/// `role` may be missing: it is the strongest of them.
 public struct TokenFile: Sendable, Equatable {
     /// A token of the file: its grant and its digest.
     public struct Entry: Sendable, Equatable {
@@ -15,18 +17,24 @@ public struct TokenFile: Sendable, Equatable {
         let digest: TokenDigest
         /// What a login with the token permits.
         public let grant: Grant
+        /// The most that the principal's own scope may hold; nil is what others may.
+        public let quota: Quota?
         /// Milliseconds since 1970.
         public let created: Int64
 
         /// An entry for a token, without its secret; `created` is in milliseconds since 1970.
-        public init(_ token: Token, _ grant: Grant, created: Int64) {
-            self.init(id: token.id, digest: token.digest, grant: grant, created: created)
+        public init(_ token: Token, _ grant: Grant, quota: Quota? = nil, created: Int64) {
+            self.init(
+                id: token.id, digest: token.digest, grant: grant, quota: quota, created: created)
         }
 
-        fileprivate init(id: String, digest: TokenDigest, grant: Grant, created: Int64) {
+        fileprivate init(
+            id: String, digest: TokenDigest, grant: Grant, quota: Quota?, created: Int64
+        ) {
             self.id = id
             self.digest = digest
             self.grant = grant
+            self.quota = quota
             self.created = created
         }
     }
@@ -37,6 +45,15 @@ public struct TokenFile: Sendable, Equatable {
 
     /// A file without tokens.
     public init() {}
+
+    /// The quotas of principals: of several tokens of one the least of each bound.
+    public var quotas: [String: Quota] {
+        entries.reduce(into: [:]) { quotas, entry in
+            guard let quota = entry.quota else { return }
+            let principal = entry.grant.principal
+            quotas[principal] = quotas[principal]?.least(quota) ?? quota
+        }
+    }
 
     /// The entry of a token; nil when no token has the id. O(1).
     public subscript(id id: String) -> Entry? { indices[id].map { entries[$0] } }
@@ -105,7 +122,11 @@ extension TokenFile {
             writer.key("role")
             writer.string(entry.grant.role.rawValue)
             if !entry.grant.groups.isEmpty { Self.write("groups", entry.grant.groups, &writer) }
-            if let buckets = entry.grant.holdsFor { Self.write("buckets", buckets, &writer) }
+            entry.grant.writeBuckets(to: &writer)
+            if let quota = entry.quota {
+                writer.key("quota")
+                quota.write(to: &writer)
+            }
             writer.key("created")
             writer.integer(entry.created)
             if let expires = entry.grant.expires {
@@ -134,7 +155,7 @@ private struct EntryReader {
     let path: String
 
     private static let names: Set<String> = [
-        "id", "sha256", "principal", "role", "groups", "buckets", "created", "expires",
+        "id", "sha256", "principal", "role", "groups", "buckets", "quota", "created", "expires",
     ]
 
     func fault(_ message: String) -> TokenFileFault {
@@ -147,20 +168,21 @@ private struct EntryReader {
             let name = String(decoding: member.name, as: UTF8.self)
             guard Self.names.contains(name) else { throw fault("\(quoted(name)) is not known") }
         }
-        guard let id = token["id"]?.string, let principal = token["principal"]?.string,
-            let role = token["role"]?.string.flatMap(Grant.Role.init)
-        else {
-            throw fault("expected \"id\", \"principal\", and \"role\" read, write or admin")
+        guard let id = token["id"]?.string, let principal = token["principal"]?.string else {
+            throw fault("expected \"id\" and \"principal\"")
         }
         guard let digest = token["sha256"]?.string.flatMap(TokenDigest.init(hexadecimal:)) else {
             throw fault("expected \"sha256\", 64 hexadecimal digits")
         }
         do throws(ServiceFailure) {
+            let (buckets, roles) = try token.buckets()
             let grant = try Grant(
-                principal: principal, role: role, groups: try token.strings("groups") ?? [],
-                holdsFor: try token.strings("buckets"), expires: try milliseconds("expires"))
+                principal: principal, role: try token.role(),
+                groups: try token.strings("groups") ?? [], holdsFor: buckets, roles: roles,
+                expires: try milliseconds("expires"))
             return TokenFile.Entry(
-                id: id, digest: digest, grant: grant, created: try milliseconds("created") ?? 0)
+                id: id, digest: digest, grant: grant, quota: try token["quota"].map(Quota.init),
+                created: try milliseconds("created") ?? 0)
         } catch {
             throw fault("\(error.path ?? ""): \(error.message)")
         }
@@ -173,17 +195,5 @@ private struct EntryReader {
                 .invalidInputData, "expected milliseconds since 1970", at: "\(name)")
         }
         return Int64(number)
-    }
-}
-
-extension JSONView {
-    /// The names in a member; nil when the member is missing.
-    func strings(_ name: StaticString) throws(ServiceFailure) -> Set<String>? {
-        guard let value = self[name] else { return nil }
-        let strings = value.kind == .array ? value.elements.map(\.string) : [nil]
-        guard !strings.contains(nil) else {
-            throw ServiceFailure(.invalidInputData, "expected an array of strings", at: "\(name)")
-        }
-        return Set(strings.compactMap(\.self))
     }
 }

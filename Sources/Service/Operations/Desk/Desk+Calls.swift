@@ -8,7 +8,7 @@ extension Desk {
     /// counted.
     func request<Reply>(_ call: TypedCall<Reply>, from caller: Caller) -> ServiceRequest {
         do throws(ServiceFailure) {
-            try service.admit(call.operation, from: caller)
+            try service.admit(call.operation, of: call.method, from: caller)
         } catch {
             return ServiceRequest(id: "0", method: call.method, failure: RPCFailure(error))
         }

@@ -36,7 +36,8 @@ package struct Desk: Sendable {
         of request: UnreadRequest, isElement: Bool, from caller: Caller
     ) -> RPCFailure? {
         do throws(ServiceFailure) {
-            try service.admit(Self.operation(of: request), from: caller)
+            try service.admit(
+                Self.operation(of: request), of: try? request.method.get(), from: caller)
         } catch {
             return RPCFailure(error)
         }
@@ -65,9 +66,12 @@ package struct Desk: Sendable {
         }
         do throws(ServiceFailure) {
             let preparation = try call.read.prepare(for: caller, on: service)
-            return ReadyRead(request: request, begin: begin, preparation: preparation)
+            return ReadyRead(
+                request: request, begin: begin, preparation: preparation, caller: caller,
+                found: service.auditsReads ? FoundCount() : nil)
         } catch {
-            return ReadyRead(request: request.refused(failure(error)), begin: begin)
+            return ReadyRead(
+                request: request.refused(failure(error)), begin: begin, caller: caller)
         }
     }
 
@@ -148,7 +152,7 @@ package struct Desk: Sendable {
         let context = ReadContext(
             service: service, caller: caller, preparation: ready.preparation,
             envelopeBytes: AnswerWriter.envelopeBytes + (ready.request.id ?? "").utf8.count,
-            stop: stop)
+            stop: stop, found: ready.found)
         do throws(ServiceFailure) {
             return try body(context)
         } catch {
@@ -217,42 +221,52 @@ package struct Desk: Sendable {
     }
 
     private func count(_ ready: ReadyRead, _ failure: RPCFailure? = nil) {
-        count(ready.request, failure, since: ready.begin, outline: ready.preparation.outline)
+        count(ready.request, failure, since: ready.begin, of: ready)
+        guard let caller = ready.caller else { return }
+        service.auditRead(
+            ready.request.method, of: ready.request.bucket, objects: ready.found?.count,
+            errorCode: failure?.errorCode, by: caller)
     }
 
     /// Counts an answered request.
     ///
-    /// - Parameter outline: the plan of a query or count.
+    /// - Parameter read: a read as it was planned.
     private func count(
         _ request: ServiceRequest, _ failure: RPCFailure? = nil, since begin: Int64,
-        outline: @autoclosure () -> (bucket: BucketName, plan: String)? = nil
+        of read: ReadyRead? = nil
     ) {
         let nanoseconds = service.clock.nanoseconds() - begin
         service.counters.count(
             method: request.method, errorCode: failure?.errorCode, bucket: request.bucket,
             nanoseconds: nanoseconds)
-        let limit = service.limits.slowQueryMilliseconds
-        if limit > 0, nanoseconds > Int64(limit) * 1_000_000, let outline = outline() {
-            noteSlow(request, outline, failure, milliseconds: nanoseconds / 1_000_000)
+        let limit = service.live.slowQueryMilliseconds
+        if limit > 0, nanoseconds > Int64(limit) * 1_000_000, let read,
+            let outline = read.preparation.outline
+        {
+            noteSlow(read, outline, failure, milliseconds: nanoseconds / 1_000_000)
         }
     }
 
-    /// Logs a slow query or count and its plan: the fields in it, not their values.
+    /// Logs a slow query or count, who asked, its plan and its clause: the fields in it, not their
+    /// values.
     private func noteSlow(
-        _ request: ServiceRequest, _ outline: (bucket: BucketName, plan: String),
-        _ failure: RPCFailure?,
+        _ read: ReadyRead, _ outline: (bucket: BucketName, plan: String), _ failure: RPCFailure?,
         milliseconds: Int64
     ) {
         service.counters.countSlow()
-        logger.notice(
-            "slow query",
-            metadata: [
-                "request": "\(failure?.requestID ?? Self.requestID())",
-                "bucket": "\(outline.bucket.text)",
-                "method": "\(request.method?.text ?? "")", "milliseconds": "\(milliseconds)",
-                "plan": "\(outline.plan)",
-                "errorCode": "\(failure?.errorCode ?? "none")",
-            ])
+        var metadata: Logger.Metadata = [
+            "request": "\(failure?.requestID ?? Self.requestID())",
+            "bucket": "\(outline.bucket.text)",
+            "method": "\(read.request.method?.text ?? "")",
+            "milliseconds": .stringConvertible(milliseconds),
+            "plan": "\(outline.plan)", "clause": "\(read.preparation.clauseShape ?? "")",
+            "errorCode": "\(failure?.errorCode ?? "none")",
+        ]
+        if let caller = read.caller {
+            metadata["address"] = "\(caller.address)"
+            if let grant = caller.grant { metadata["principal"] = "\(grant.principal)" }
+        }
+        logger.notice("slow query", metadata: metadata)
     }
 
     private static func requestID() -> String {

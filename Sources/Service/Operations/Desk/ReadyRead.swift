@@ -4,9 +4,17 @@ package struct ReadyRead: Sendable {
     /// When its turn came, by the monotonic clock.
     package let begin: Int64
     package let preparation: Preparation
+    /// Who asks; nil if it has failed before it was planned.
+    let caller: Caller?
+    /// How many objects it has found, if that is to be noted.
+    let found: FoundCount?
 
-    package init(request: ServiceRequest, begin: Int64, preparation: Preparation = .cheap) {
+    package init(
+        request: ServiceRequest, begin: Int64, preparation: Preparation = .cheap,
+        caller: Caller? = nil, found: FoundCount? = nil
+    ) {
         (self.request, self.begin, self.preparation) = (request, begin, preparation)
+        (self.caller, self.found) = (caller, found)
     }
 
     /// What it does. A request that has failed does nothing.

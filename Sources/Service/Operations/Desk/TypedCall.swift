@@ -63,7 +63,8 @@ public struct TypedCall<Reply: Sendable>: Sendable {
         local: @escaping @Sendable (WriteAnswer) -> Reply,
         remote: @escaping @Sendable (JSONView) -> Reply?
     ) {
-        (self.method, operation, isLarge) = (method, .write(write.bucket), false)
+        (self.method, isLarge) = (method, false)
+        operation = .write(write.bucket, WriteKind(leastOf: method))
         (bucket, call) = (write.bucket, .write(write, key: nil))
         (params, self.local, self.remote) = ({ write.writeParams(to: &$0) }, .write(local), remote)
     }
@@ -156,7 +157,7 @@ extension TypedCall where Reply == Int {
 }
 
 /// A page of objects.
-public struct FoundObjects: Sendable {
+public struct ObjectPage: Sendable {
     /// A JSON array with the objects, as clients read them.
     public let objects: [UInt8]
     /// A JSON object with the results of aggregations by name; nil for a query that has none.
@@ -165,7 +166,7 @@ public struct FoundObjects: Sendable {
     public let nextPaginationKey: String?
 }
 
-extension TypedCall where Reply == FoundObjects {
+extension TypedCall where Reply == ObjectPage {
     /// A page of the objects that match, or the aggregations of all of them.
     public static func find(_ query: Query, in bucket: BucketName) -> Self {
         Self(
@@ -176,7 +177,7 @@ extension TypedCall where Reply == FoundObjects {
             },
             remote: { view in
                 guard let results = view["results"] else { return nil }
-                return FoundObjects(
+                return ObjectPage(
                     objects: Array(results.text),
                     aggregations: view["aggregations"].map { Array($0.text) },
                     nextPaginationKey: view["nextPaginationKey"]?.string)

@@ -31,6 +31,7 @@ final class HintedRead: PreparedRead {
     var isCostly: Bool { read.isCostly || hints.isCostly }
 
     var outline: (bucket: BucketName, plan: String)? { read.outline }
+    var clauseShape: String? { read.clauseShape }
 
     func mayRun(
         since begin: Int64, after waits: Int, until stop: StopSignal,

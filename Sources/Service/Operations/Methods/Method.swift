@@ -60,7 +60,7 @@ public struct Method: Sendable {
         _ name: MethodName, _ traits: Traits = [], write: @escaping WriteParser,
         dryRun: DryRunParser? = nil
     ) {
-        (self.name, permission, self.traits) = (name, .toWrite, traits)
+        (self.name, permission, self.traits) = (name, .toWrite(WriteKind(leastOf: name)), traits)
         parser = .write(write, dryRun: dryRun)
     }
 
@@ -150,7 +150,8 @@ enum Permission: Sendable {
     case nothing
     /// No login is required if there are no params, which could be refused.
     case nothingWithoutParams
-    case toRead, toWrite, toList, toAdminister
+    case toRead, toList, toAdminister
+    case toWrite(WriteKind)
     /// A login. The watch itself was permitted when it began.
     case ownWatch
 
@@ -159,7 +160,7 @@ enum Permission: Sendable {
         case .nothing: .open
         case .nothingWithoutParams: request.hasNoParams ? .open : .invalid
         case .toRead: request.bucket.map { .read($0) } ?? .invalid
-        case .toWrite: request.bucket.map { .write($0) } ?? .invalid
+        case .toWrite(let kind): request.bucket.map { .write($0, kind) } ?? .invalid
         case .toList: request.scope.map { .list($0) } ?? .invalid
         case .toAdminister: .administer
         case .ownWatch: .ownWatch

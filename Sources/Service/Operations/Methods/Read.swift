@@ -67,4 +67,9 @@ public enum Preparation: Sendable {
     public var outline: (bucket: BucketName, plan: String)? {
         if case .planned(let read) = self { read.outline } else { nil }
     }
+
+    /// The operators and fields of a query's clause, without values; nil without one.
+    public var clauseShape: String? {
+        if case .planned(let read) = self { read.clauseShape } else { nil }
+    }
 }

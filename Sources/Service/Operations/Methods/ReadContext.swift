@@ -12,6 +12,8 @@ public struct ReadContext {
     let envelopeBytes: Int
     /// Set when nobody needs the answer any more.
     let stop: StopSignal?
+    /// Is told how many objects were found; nil if nobody asks.
+    private let found: FoundCount?
 
     /// Binds a read to its caller and service.
     ///
@@ -19,15 +21,17 @@ public struct ReadContext {
     ///   - preparation: the result of the read's own `prepare`.
     ///   - envelopeBytes: bytes of the envelope around the result.
     ///   - stop: cancels the read, which then fails; nil for a read that cannot be cancelled.
+    ///   - found: is told how many objects it finds.
     public init(
         service: Service, caller: Caller, preparation: Preparation, envelopeBytes: Int,
-        stop: StopSignal?
+        stop: StopSignal?, found: FoundCount? = nil
     ) {
         self.service = service
         self.caller = caller
         self.preparation = preparation
         self.envelopeBytes = envelopeBytes
         self.stop = stop
+        self.found = found
     }
 
     var backend: any Backend { service.backend }
@@ -40,7 +44,9 @@ public struct ReadContext {
         guard case .planned(let read) = preparation else {
             preconditionFailure("nothing has been planned")
         }
-        return try read.run(maximumBytes: maximumBytes, until: stop, into: &writer)
+        let end = try read.run(maximumBytes: maximumBytes, until: stop, into: &writer)
+        found?.note(end.count)
+        return end
     }
 
     /// Runs the plan and appends its result, which is at most as long as a reply may be.
@@ -49,13 +55,13 @@ public struct ReadContext {
     }
 
     /// Runs the plan of a query.
-    func found(isAggregation: Bool) throws(ServiceFailure) -> FoundObjects {
+    func found(isAggregation: Bool) throws(ServiceFailure) -> ObjectPage {
         var writer = JSONWriter()
         if !isAggregation { writer.byte(UInt8(ascii: "[")) }
         let end = try find(
             maximumBytes: service.limits.replyBytes - envelopeBytes, into: &writer)
         if !isAggregation { writer.byte(UInt8(ascii: "]")) }
-        return FoundObjects(
+        return ObjectPage(
             objects: isAggregation ? Array("[]".utf8) : writer.bytes,
             aggregations: isAggregation ? writer.bytes : nil,
             nextPaginationKey: end.nextPaginationKey)

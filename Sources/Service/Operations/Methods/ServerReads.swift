@@ -20,7 +20,7 @@ final class ServerInfo: Read {
             writer.addresses(of: placement.nodes)
         }
         writer.raw(",\"limits\":{")
-        let limits = context.service.limits
+        let limits = context.service.presentLimits
         writer.list(LimitSetting.all.filter(\.isPublished)) { limit, writer in
             writer.string(limit.name)
             writer.byte(UInt8(ascii: ":"))
@@ -82,6 +82,11 @@ final class Statistics: Read {
         writer.key("commits")
         writer.integer(backend.commits)
         write("watches", context.service.watches.statistics().parts, to: &writer)
+        let quotas = context.service.limits.quotas
+        if !quotas.isEmpty {
+            writer.key("quotas")
+            quotas.write(to: &writer)
+        }
         write("host", host(of: context.service, backend), to: &writer)
         if let cluster = backend.cluster {
             var parts = cluster.parts

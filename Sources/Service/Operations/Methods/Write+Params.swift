@@ -100,18 +100,6 @@ extension Write {
 // MARK: Back again
 
 extension Write {
-    /// The method that writes so.
-    var method: MethodName {
-        switch self {
-        case .put(_, let object, _): object.id == nil ? .create : .put
-        case .putMany: .putMany
-        case .patch: .patch
-        case .delete: .delete
-        case .deleteBucket: .deleteBucket
-        case .deleteWhere: .deleteWhere
-        }
-    }
-
     /// Appends the members after `bucket`, each with a comma before it, of a write to one object or the
     /// end of a bucket.
     func writeParams(to writer: inout JSONWriter) {
