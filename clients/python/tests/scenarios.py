@@ -87,7 +87,7 @@ def canonical(value: Any, name: str = "") -> Any:
     """JSON in which what means the same is the same."""
     if name == "orderBy":
         keys = value if isinstance(value, list) else [value]
-        return [{"descending": False, **(key if isinstance(key, dict) else {"field": key})} for key in keys]
+        return [{"descending": False, **(key if key is not value else {"field": key})} for key in keys]
     if isinstance(value, dict):
         return {
             key: canonical(member, key) for key, member in value.items()
@@ -224,7 +224,7 @@ class Service:
             writer.close()
             self._writers.discard(writer)
         elif not entry.get("never"):
-            outcome = {key: entry[key] for key in ("result", "error") if key in entry}
+            outcome: dict[str, Any] = {key: entry[key] for key in ("result", "error") if key in entry}
             self._send(writer, {"id": message["id"], **outcome}, *entry.get("tell", []))
 
 

@@ -5,7 +5,7 @@ import random
 import unittest
 from typing import Any
 
-from geobucket import Event, GeoPoint
+from geobucket import GeoPoint
 from geobucket._states import States, in_order
 
 
@@ -51,7 +51,7 @@ class Told:
         return event
 
 
-def applied(old: list[dict[str, Any]], events: list[Event[Any]], *, ranking: bool) -> list[dict[str, Any]]:
+def applied(old: list[Any], events: list[Any], *, ranking: bool) -> list[Any]:
     """What the events make of a list."""
     items = list(old)
     for event in events:

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import datetime
 import ssl
-import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Generic, TypeVar
@@ -63,17 +62,18 @@ def connect(
 class Database(DatabaseOperations, Blocks):
     """A service: `db["shops"]` is a bucket. `with` ends it. Threads may share it."""
 
+    _source: Portal
+
     def __init__(self, settings: Settings) -> None:
         self._source = Portal(settings)
         self._codec = Codec(decimals=settings.decimals, datetimes=settings.datetimes)
-        self._end = weakref.finalize(self, self._source.close)
 
     def __getitem__(self, name: str) -> Bucket[Document, Document]:
         return Bucket(self._source, self._codec, name, Model())
 
     def close(self) -> None:
         """Ends the connection. Calls under way fail, watches end."""
-        self._end()
+        self._source.close()
 
     def __enter__(self) -> Database:
         return self
@@ -86,6 +86,7 @@ class Database(DatabaseOperations, Blocks):
 
 class Bucket(BucketOperations[In, Out], Blocks):
     __doc__ = BucketOperations.__doc__
+    _source: Portal
 
     def typed(self, kind: type[T]) -> Bucket[T, Stored[T]]:
         """The bucket for instances of a dataclass or a pydantic model.
@@ -191,7 +192,7 @@ class Bucket(BucketOperations[In, Out], Blocks):
         """Who of this bucket comes near whom of another: pairs meet and part.
 
         - other, field, clause: the other bucket, its geo field, and which of its objects.
-        - query: which objects of this bucket; it names their geo field.
+        - query: which objects of this bucket; its clauses name one geo field.
         - radius, leave_radius: they meet within the one and part beyond the other, metres.
         """
         query = query if isinstance(query, Query) else self.find(query)
@@ -200,6 +201,7 @@ class Bucket(BucketOperations[In, Out], Blocks):
 
 class Query(QueryOperations[Out], Blocks):
     __doc__ = QueryOperations.__doc__
+    _source: Portal
 
     def __iter__(self) -> Iterator[Out]:
         for objects in self._source.iterate(self._pages()):
@@ -223,6 +225,7 @@ class Query(QueryOperations[Out], Blocks):
 
 class Watch(WatchOperations[Out], Blocks, Generic[Out]):
     __doc__ = WatchOperations.__doc__
+    _source: Portal
 
     def __iter__(self) -> Watch[Out]:
         return self

@@ -6,10 +6,12 @@ function; of one that `Blocks` it is a function of the same arguments that waits
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import functools
 import os
 import threading
+import weakref
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
@@ -32,13 +34,9 @@ class Source(Protocol):
 class Awaits:
     """Objects of `geobucket.aio`."""
 
-    _source: Source
-
 
 class Blocks:
-    """Objects whose operations wait."""
-
-    _source: Portal
+    """Objects whose operations wait. Their `_source` is a `Portal`."""
 
 
 class operation(Generic[P, T]):
@@ -60,7 +58,8 @@ class operation(Generic[P, T]):
             return self._function
         if isinstance(instance, Awaits):
             return functools.partial(self._function, instance)
-        source, function = instance._source, self._function
+        source: Portal = instance._source
+        function = self._function
 
         @functools.wraps(function)
         def waits(*arguments: P.args, **options: P.kwargs) -> T:
@@ -72,33 +71,33 @@ class operation(Generic[P, T]):
 class Portal:
     """An event loop in a thread of its own, with a link, for callers that wait. Threads may share it.
 
-    The thread begins with the first call, and begins anew in a process that was forked.
+    The thread begins with the first call, and another in a process that was forked. It ends when nothing refers to the
+    portal any more.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+        self._settings = settings
         self._lock = threading.Lock()
-        self._process = os.getpid()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._link: Link | None = None
+        self._worker: _Worker | None = None
         self._is_closed = False
 
     @property
     def link(self) -> Link:
-        assert self._link is not None
-        return self._link
+        assert self._worker is not None
+        return self._worker.link
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What comes of a coroutine; an exception here, such as KeyboardInterrupt, cancels it."""
         try:
-            loop = self._started()
+            worker = self._living()
         except BaseException:
             work.close()
             raise
-        future = asyncio.run_coroutine_threadsafe(work, loop)
+        future = asyncio.run_coroutine_threadsafe(work, worker.loop)
         try:
             return future.result()
+        except concurrent.futures.CancelledError:
+            raise errors.Unavailable("the client is closed") from None
         except BaseException:
             future.cancel()
             raise
@@ -119,36 +118,56 @@ class Portal:
         """Ends the link and the thread."""
         with self._lock:
             self._is_closed = True
-            loop, thread, link = self._loop, self._thread, self._link
-            self._loop = self._thread = None
-        if self._process != os.getpid() or loop is None or thread is None:
-            return
-        if link is not None:
-            asyncio.run_coroutine_threadsafe(link.close(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.close()
 
-    def _started(self) -> asyncio.AbstractEventLoop:
-        if self._process != os.getpid():
-            # The thread has stayed behind, perhaps with the lock, and so has the right to the connection.
-            self._lock, self._process = threading.Lock(), os.getpid()
-            self._loop = self._thread = self._link = None
+    def _living(self) -> _Worker:
+        if self._worker is not None and self._worker.process != os.getpid():
+            # Its thread has stayed behind, perhaps with the lock, and with it the connection.
+            self._lock, self._worker = threading.Lock(), None
         with self._lock:
             if self._is_closed:
                 raise errors.Unavailable("the client is closed")
-            if self._loop is None:
-                loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=loop.run_forever, name="geobucket", daemon=True)
-                self._thread.start()
-                self._link = asyncio.run_coroutine_threadsafe(_link(self.settings), loop).result()
-                self._loop = loop
-            elif threading.current_thread() is self._thread:
+            if self._worker is None:
+                self._worker = _Worker(self._settings)
+                weakref.finalize(self, self._worker.close)
+            if threading.current_thread() is self._worker.thread:
                 raise RuntimeError("a call that waits would wait for itself here")
-            return self._loop
+            return self._worker
 
 
-async def _link(settings: Settings) -> Link:
+class _Worker:
+    def __init__(self, settings: Settings) -> None:
+        self.process = os.getpid()
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self._run, name="geobucket", daemon=True)
+        self.thread.start()
+        self.link = asyncio.run_coroutine_threadsafe(_make_link(settings), self.loop).result()
+
+    def _run(self) -> None:
+        self.loop.run_forever()
+        self.loop.close()
+
+    def close(self) -> None:
+        if self.process != os.getpid() or not self.thread.is_alive():
+            return
+        with contextlib.suppress(RuntimeError):  # Another thread was first.
+            asyncio.run_coroutine_threadsafe(self._end(), self.loop)
+        # The collector may have come to this within the thread.
+        if threading.current_thread() is not self.thread:
+            self.thread.join()
+
+    async def _end(self) -> None:
+        await self.link.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        self.loop.stop()
+
+
+async def _make_link(settings: Settings) -> Link:
     return Link(settings)
 
 

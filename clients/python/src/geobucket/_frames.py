@@ -23,7 +23,7 @@ def documents(
     latitude: str | None = None,
     longitude: str | None = None,
     point: str = "location",
-) -> Iterator[Document]:
+) -> Iterator[Any]:
     """The rows of a table as documents."""
     if (latitude is None) != (longitude is None):
         raise ValueError("latitude and longitude go together")

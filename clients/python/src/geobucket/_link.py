@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import socket
+import ssl
 from typing import Any
 
 from ._session import Finish, Repeat, Session, Watching
@@ -66,7 +67,7 @@ class Link:
             await asyncio.gather(connecting, return_exceptions=True)
         if connection is not None:
             connection.transport.close()
-            await asyncio.wait([connection.ended], timeout=self.settings.connect_timeout)
+            await asyncio.wait([connection.ended], timeout=1)
             connection.transport.abort()
 
     def wake(self) -> None:
@@ -130,10 +131,10 @@ class Link:
             self.session.received(data, self.loop.time())
             self.wake()
 
-    def lost(self, connection: _Connection, reason: str) -> None:
+    def lost(self, connection: _Connection, reason: str, hopeless: bool = False) -> None:
         if connection is self._connection:
             self._connection = None
-            self.session.lost(reason, self.loop.time())
+            self.session.lost(reason, self.loop.time(), hopeless)
             self.wake()
 
 
@@ -155,7 +156,9 @@ class _Connection(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         if not self.ended.done():
             self.ended.set_result(None)
-        self._link.lost(self, f"the connection ended: {error}" if error else "the connection ended")
+        # With TLS 1.3 a client learns only now that its certificate is not taken.
+        hopeless = isinstance(error, ssl.SSLError)
+        self._link.lost(self, f"the connection ended: {error}" if error else "the connection ended", hopeless)
 
 
 def _settle(future: asyncio.Future[Any], result: Any, error: GeoBucketError | None) -> None:

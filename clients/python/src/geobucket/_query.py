@@ -113,7 +113,7 @@ class QueryOperations(Generic[Out]):
         return int(answer["count"])
 
     @operation
-    async def aggregate(self, **figures: Mapping[str, Any]) -> dict[str, Any]:
+    async def aggregate(self, /, **figures: Mapping[str, Any]) -> dict[str, Any]:
         """Figures of all objects that the clause selects, by name: `aggregate(n=agg.count())`."""
         params = self._question(order=False)
         asked = [{**figure, "putAggregationInto": name} for name, figure in figures.items()]
@@ -170,7 +170,8 @@ class QueryOperations(Generic[Out]):
         query: dict[str, Any] = {} if self._clause is None else {"clause": self._clause}
         if order and self._order:
             query["orderBy"] = [
-                {"field": field, "descending": True} if descending else field for field, descending in self._order
+                {"field": field, "descending": True} if descending else {"field": field}
+                for field, descending in self._order
             ]
         if query:
             params["bucketQuery"] = {"clause": clauses.ALL.json, **query}

@@ -178,13 +178,20 @@ class Session:
             return finish({}, None)
         name, start = watch.name, watch.start
         self._end(watch, None)
-        if self.phase is not Phase.READY or (name is None and (start is None or start.id not in self._flying)):
-            return finish({}, None)
+
+        def started(result: Any, error: GeoBucketError | None) -> None:
+            if error is None:
+                self._stop(result["watch"], finish)
+            else:
+                finish({}, None)
+
         if name is not None:
-            self._stop(name, now, finish)
-        elif start is not None:
-            start.finish = lambda result, error: self._stop(result["watch"], now, finish) if not error else finish({}, None)
-        self._pump(now)
+            self._stop(name, finish)
+            self._pump(now)
+        elif start is not None and start.id in self._flying:
+            start.finish = started
+        else:
+            finish({}, None)
 
     def close(self) -> None:
         """Ends everything: calls fail, watches end."""
@@ -227,6 +234,9 @@ class Session:
                 if not self._read(line, now):
                     return
         except (ValueError, KeyError, TypeError, AttributeError) as error:
+            # What a watch was told may be half taken; a snapshot mends it.
+            for watch in self._watches:
+                watch.states.resume = None
             self._drop(f"the service sends what cannot be read: {error}", now, hopeless=True)
             return
         if self._waiting or self._watches:
@@ -252,7 +262,7 @@ class Session:
         self._check = None
         self._names = {}
         for watch in reversed(self._watches):
-            if watch.name is not None:
+            if watch.start is None:
                 watch.name = None
                 watch.states.lose()
                 watch.news()
@@ -311,6 +321,8 @@ class Session:
 
     def _add(self, call: Call, now: float) -> None:
         self._refuse_if_closed()
+        if len(self._waiting) + len(self._later) >= self.settings.waiting:
+            self._waiting = deque(other for other in self._waiting if other.finish is not None)
         if len(self._waiting) + len(self._later) >= self.settings.waiting:
             raise errors.Unavailable(f"{self.settings.waiting} calls wait already")
         self._waiting.append(call)
@@ -495,7 +507,7 @@ class Session:
 
     def _pause(self, attempt: int) -> float:
         longest = self.settings.longest_pause
-        pause = min(longest, self.settings.first_pause * 2 ** min(attempt, 30))
+        pause: float = min(longest, self.settings.first_pause * 2 ** min(attempt, 30))
         return pause * (0.5 + self._chance() / 2)
 
     def _ask(self, now: float) -> None:
@@ -568,9 +580,9 @@ class Session:
         watch.held = []
         watch.news()
 
-    def _stop(self, name: str, now: float, finish: Finish) -> None:
+    def _stop(self, name: str, finish: Finish) -> None:
         """Tells the service that a watch has ended. If it cannot be told, it knows from the lost connection."""
         params = self.codec.encode({"watch": name})
-        deadline = now + self.settings.timeout
+        deadline = self._now + self.settings.timeout
         call = self._call("watch.stop", params, Repeat.UNBEGUN, deadline, lambda result, error: finish({}, None))
         self._waiting.appendleft(call)

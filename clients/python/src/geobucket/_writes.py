@@ -5,6 +5,7 @@ import asyncio
 import datetime
 import itertools
 import os
+import re
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -91,16 +92,19 @@ class Batches:
         """Takes an object; the batch that it no longer fits."""
         document = self._model.write(value)
         text = self._codec.encode(document)
+        id = document.get("_id") if isinstance(document, Mapping) else None
+        id = id if isinstance(id, str) else None
         full = None
         batch = self._next
         fits = self._bytes + len(text) <= self._most_bytes and len(batch.objects) < self._most_objects
-        if batch.objects and not fits:
+        # No request may have an id twice.
+        if batch.objects and (not fits or id in batch.ids):
             full = batch
             batch = self._next = Batch([], set(), batch.first + len(batch.objects))
             self._bytes = 0
         batch.objects.append(text)
         self._bytes += len(text) + 1
-        if isinstance(document, Mapping) and isinstance(id := document.get("_id"), str):
+        if id is not None:
             batch.ids.add(id)
         return full
 
@@ -171,6 +175,8 @@ class Upload:
 
 def _placed(error: GeoBucketError, first: int) -> GeoBucketError:
     """The error with the index of the object among all, not among those of its batch."""
+    if (found := re.match(r"objects\[(\d+)\](.*)", error.path or "")) is not None:
+        error.data = {**error.data, "path": f"objects[{int(found[1]) + first}]{found[2]}"}
     return error
 
 

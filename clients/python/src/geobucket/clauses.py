@@ -32,7 +32,7 @@ class Clause:
 
     def _chain(self, operator: str, other: Clause) -> Clause:
         if not isinstance(other, Clause):
-            return NotImplemented
+            raise TypeError(f"a clause is combined with clauses, each in parentheses, not with {other!r:.60}")
         parts: list[Any] = []
         for clause in (self.json, other.json):
             parts += clause["clauses"] if clause.get("type") == operator else [clause]
@@ -88,7 +88,7 @@ class F:
 
     def __ne__(self, value: Any) -> Clause:  # type: ignore[override]
         """Another value of a comparable type; not true of objects without the field."""
-        return ~(self == value)
+        return ~self._clause("eq", value=value)
 
     def __lt__(self, value: Any) -> Clause:
         return self._clause("range", upperLimit=value, upperIncluded=False)
