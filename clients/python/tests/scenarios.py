@@ -1,4 +1,5 @@
 """Runs clients/scenarios against both faces: a service that a scenario plays, on a port of this machine."""
+
 from __future__ import annotations
 
 import asyncio
@@ -16,15 +17,32 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "scenarios"
 SECONDS = 10
 #: What this client can of what `needs` may ask for.
 ABILITIES = {
-    "bigIntegers", "decimals", "totalLimit", "batches", "pipelined", "timeouts", "raw", "match", "shapes", "dryRun",
-    "aggregate", "explain", "export",
+    "bigIntegers",
+    "decimals",
+    "totalLimit",
+    "batches",
+    "pipelined",
+    "timeouts",
+    "raw",
+    "match",
+    "shapes",
+    "dryRun",
+    "aggregate",
+    "explain",
+    "export",
 }
 ALWAYS: dict[str, Any] = {"server.ping": "pong", "server.info": {}, "watch.stop": {}}
 KINDS = {
-    "notFound": geobucket.NotFound, "invalidInput": geobucket.InvalidInput, "conflict": geobucket.Conflict,
-    "unauthorized": geobucket.Unauthorized, "notAllowed": geobucket.NotAllowed,
-    "tooManyRequests": geobucket.TooManyRequests, "unavailable": geobucket.Unavailable, "timeout": geobucket.Timeout,
-    "disconnected": geobucket.Disconnected, "refused": GeoBucketError,
+    "notFound": geobucket.NotFound,
+    "invalidInput": geobucket.InvalidInput,
+    "conflict": geobucket.Conflict,
+    "unauthorized": geobucket.Unauthorized,
+    "notAllowed": geobucket.NotAllowed,
+    "tooManyRequests": geobucket.TooManyRequests,
+    "unavailable": geobucket.Unavailable,
+    "timeout": geobucket.Timeout,
+    "disconnected": geobucket.Disconnected,
+    "refused": GeoBucketError,
 }
 
 
@@ -90,8 +108,10 @@ def canonical(value: Any, name: str = "") -> Any:
         return [{"descending": False, **(key if key is not value else {"field": key})} for key in keys]
     if isinstance(value, dict):
         return {
-            key: canonical(member, key) for key, member in value.items()
-            if not (key in DEFAULTS and member == DEFAULTS[key]) and not (
+            key: canonical(member, key)
+            for key, member in value.items()
+            if not (key in DEFAULTS and member == DEFAULTS[key])
+            and not (
                 (key == "clause" and member == {"type": "all"}) or (key == "bucketQuery" and not canonical(member))
             )
         }
@@ -103,16 +123,26 @@ def canonical(value: Any, name: str = "") -> Any:
 def same(wanted: Any, found: Any, names: dict[str, str]) -> bool:
     """Whether JSON is as wanted; `$NAME` is any text, everywhere the same."""
     if isinstance(wanted, str) and wanted.startswith("$"):
-        return isinstance(found, str) and found != "" and names.setdefault(wanted, found) == found and len(
-            set(names.values())) == len(names)
+        return (
+            isinstance(found, str)
+            and found != ""
+            and names.setdefault(wanted, found) == found
+            and len(set(names.values())) == len(names)
+        )
     if isinstance(wanted, bool) or isinstance(found, bool) or wanted is None:
         return wanted is found
     if isinstance(wanted, dict):
-        return isinstance(found, dict) and wanted.keys() == found.keys() and all(
-            same(member, found[key], names) for key, member in wanted.items())
+        return (
+            isinstance(found, dict)
+            and wanted.keys() == found.keys()
+            and all(same(member, found[key], names) for key, member in wanted.items())
+        )
     if isinstance(wanted, list):
-        return isinstance(found, list) and len(wanted) == len(found) and all(
-            same(a, b, names) for a, b in zip(wanted, found))
+        return (
+            isinstance(found, list)
+            and len(wanted) == len(found)
+            and all(same(a, b, names) for a, b in zip(wanted, found, strict=True))
+        )
     return bool(wanted == found)
 
 
@@ -120,7 +150,8 @@ def contains(wanted: Any, found: Any) -> bool:
     """Whether what a call returned has all that is wanted."""
     if isinstance(wanted, dict):
         return isinstance(found, dict) and all(
-            key in found and contains(member, found[key]) for key, member in wanted.items())
+            key in found and contains(member, found[key]) for key, member in wanted.items()
+        )
     if isinstance(wanted, list):
         return isinstance(found, list) and len(wanted) == len(found) and all(map(contains, wanted, found))
     return type(wanted is True) is type(found is True) and bool(wanted == found)
@@ -201,7 +232,7 @@ class Service:
             count = next(lost, len(wire) - 1) + 1 if ahead else 1
             group, wire = wire[:count], wire[count:]
             requests = [await self._expect(entry) for entry in group]
-            for entry, (writer, message) in zip(group, requests):
+            for entry, (writer, message) in zip(group, requests, strict=True):
                 self._answer(entry, writer, message)
                 if entry.get("lost"):
                     while not self._requests.empty():
@@ -311,7 +342,7 @@ class Run:
         playing = asyncio.ensure_future(self._service.play(wire, ahead=ahead))
         try:
             await playing
-            for call, task in zip(calls, tasks):
+            for call, task in zip(calls, tasks, strict=True):
                 if "fails" in call:
                     await self._fails(task, call["fails"])
                 elif not contains(call["returns"], found := plain(await task)):
@@ -326,7 +357,9 @@ class Run:
             result = await work
         except GeoBucketError as error:
             found = {
-                "errorCode": error.error_code, "path": error.path, "message": error.message,
+                "errorCode": error.error_code,
+                "path": error.path,
+                "message": error.message,
                 "retryAfterMillis": error.data.get("retryAfterMillis"),
             }
             if type(error) is not KINDS[wanted["kind"]] or any(
@@ -362,8 +395,11 @@ class Run:
         snake = {"".join(f"_{c.lower()}" if c.isupper() else c for c in key): v for key, v in arguments.items()}
         if name in ("get", "create", "put", "patch", "delete", "fields", "drop"):
             result = await self._do(getattr(bucket, name), **snake)
-            return {"id": result.id, "version": result.version, "written": result.written} if name in (
-                "create", "put", "patch") else result
+            return (
+                {"id": result.id, "version": result.version, "written": result.written}
+                if name in ("create", "put", "patch")
+                else result
+            )
         if name == "putMany":
             return {"written": await self._do(bucket.put_many, snake.pop("objects"), window=1, **snake)}
         if name == "export":
@@ -375,8 +411,7 @@ class Run:
             page = await self._do(query.page, snake.get("key"))
             return {"objects": page.objects, "next": page.next}
         if name == "aggregate":
-            figures = {
-                key: getattr(agg, figure[0].lower())(*figure[1:]) for key, figure in snake["figures"].items()}
+            figures = {key: getattr(agg, figure[0].lower())(*figure[1:]) for key, figure in snake["figures"].items()}
             return await self._do(query.aggregate, **figures)
         if name == "deleteWhere":
             return await self._do(query.delete, **snake)
@@ -390,13 +425,19 @@ class Run:
         if "pairs" in said:
             pairs = said["pairs"]
             watch = bucket.watch_pairs(
-                pairs["bucket"], pairs["field"], pairs["radius"], leave_radius=pairs.get("leaveRadius"), query=query,
+                pairs["bucket"],
+                pairs["field"],
+                pairs["radius"],
+                leave_radius=pairs.get("leaveRadius"),
+                query=query,
                 clause=build(pairs["where"]) if "where" in pairs else None,
             )
         else:
             interval = said.get("intervalMilliseconds")
             watch = bucket.watch(
-                query, leave_radius=said.get("leaveRadius"), resume=said.get("resume"),
+                query,
+                leave_radius=said.get("leaveRadius"),
+                resume=said.get("resume"),
                 interval=None if interval is None else interval / 1000,
             )
         watch.bucket = bucket
@@ -426,8 +467,11 @@ class Run:
             if state.change == wanted["change"] and state.is_connected == wanted.get("connected", True):
                 break
         found = {
-            "change": state.change, "connected": state.is_connected, "snapshot": state.is_snapshot,
-            "complete": state.is_complete, "centerMissing": state.center_missing,
+            "change": state.change,
+            "connected": state.is_connected,
+            "snapshot": state.is_snapshot,
+            "complete": state.is_complete,
+            "centerMissing": state.center_missing,
             "events": [self._event(event) for event in events],
         }
         for member, value in wanted.items():
@@ -444,7 +488,10 @@ class Run:
     def _event(event: Any) -> dict[str, Any]:
         pair = isinstance(event.id, tuple)
         found = {
-            "event": event.kind, "ids" if pair else "id": list(event.id) if pair else event.id,
-            "reason": event.reason, "index": event.index, "from": event.previous_index,
+            "event": event.kind,
+            "ids" if pair else "id": list(event.id) if pair else event.id,
+            "reason": event.reason,
+            "index": event.index,
+            "from": event.previous_index,
         }
         return {name: value for name, value in found.items() if value is not None}

@@ -1,4 +1,5 @@
 """The real program for tests, and what stands between it and a client that has a bad network."""
+
 from __future__ import annotations
 
 import asyncio
@@ -72,19 +73,27 @@ class Network:
         self._target = port
         self._chance = random.Random(seed)
         self._writers: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self.connections = 0
 
     async def start(self) -> str:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         return f"127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def stop(self) -> None:
         self._server.close()
-        self.lose()
+        while self._tasks:
+            self.lose()
+            await asyncio.wait(self._tasks, timeout=0.1)
 
     def lose(self) -> None:
         for writer in list(self._writers):
             writer.transport.abort()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1

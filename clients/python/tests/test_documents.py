@@ -1,4 +1,5 @@
 """The code of README.md and docs/python.md runs, and prints what it says."""
+
 from __future__ import annotations
 
 import contextlib
@@ -28,7 +29,10 @@ class DocumentTests(unittest.TestCase):
     def run_block(self, code: str, names: dict[str, Any]) -> str:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code.replace("localhost:4362", self.service.address), "a document", "exec", dont_inherit=True), names)
+            exec(
+                compile(code.replace("localhost:4362", self.service.address), "a document", "exec", dont_inherit=True),
+                names,
+            )
         return printed.getvalue()
 
     def test_the_readme_prints_what_it_says(self) -> None:

@@ -1,4 +1,5 @@
 """The scenarios that all clients run, on both faces."""
+
 import asyncio
 import json
 import unittest

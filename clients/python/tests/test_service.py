@@ -1,4 +1,5 @@
 """Both faces against the real program: what they do, and what becomes of it while everything breaks."""
+
 from __future__ import annotations
 
 import asyncio
@@ -58,10 +59,17 @@ class ServiceTests(unittest.TestCase):
         with contextlib.suppress(geobucket.NotFound):
             shops.drop()
         time = datetime.datetime(2026, 11, 28, 12, tzinfo=datetime.timezone.utc)
-        written = shops.put("k1", {
-            "n": 2**63, "price": decimal.Decimal("12.10"), "at": time, "location": STATION, "none": None,
-            "list": [1.5, {"a": "é\u2028"}],
-        })
+        written = shops.put(
+            "k1",
+            {
+                "n": 2**63,
+                "price": decimal.Decimal("12.10"),
+                "at": time,
+                "location": STATION,
+                "none": None,
+                "list": [1.5, {"a": "é\u2028"}],
+            },
+        )
         self.assertEqual((written.id, written.version, written.written), ("k1", 1, True))
         found = shops.get("k1")
         self.assertEqual(found["n"], 2**63)
@@ -80,8 +88,11 @@ class ServiceTests(unittest.TestCase):
         with self.assertRaises(geobucket.InvalidInput) as caught:
             shops.put("k2", {"location": GeoPoint(91, 0)})
         self.assertEqual(caught.exception.path, "object.location.lat")
-        new = shops.create({"a": 1}, data_type="thing", expires_at=datetime.datetime.now(datetime.timezone.utc)
-                           + datetime.timedelta(hours=1))
+        new = shops.create(
+            {"a": 1},
+            data_type="thing",
+            expires_at=datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1),
+        )
         self.assertEqual(shops.get(new.id)["_dataType"], "thing")
         shops.delete("k1")
         with self.assertRaises(geobucket.NotFound):
@@ -97,13 +108,30 @@ class ServiceTests(unittest.TestCase):
         line = {"type": "LineString", "coordinates": [[139.7, 35.6], [139.8, 35.7]]}
         f = F("location")
         for clause in [
-            geobucket.ALL, F("name") == "Kiosk", F("n") != 2, F("n") < 2, F("n") <= 1, F("n") > 0, F("n") >= 1,
-            F("n").between(0, 1), F("name").is_in(["Kiosk"]), F("name").exists("STRING"), F("n").exists(),
-            F("name").starts_with("K"), F("name").like("k%k", ignore_case=True), F("name").contains("ios"),
-            f.within(km(1), of=STATION), f.within(of=(35, 139), model="wgs84", into="d"), f.in_box(35, 139, 36, 140),
-            f.in_polygon(square), f.along(line, 5000, into="d", along_into="a"), ~(F("n") == 2),
-            (F("n") == 1) & (F("name") == "Kiosk") & ~(F("n") == 5), (F("n") == 4) | (F("n") == 1),
-            geobucket.raw({"type": "eq", "field": "n", "value": 1}), F("location") == STATION,
+            geobucket.ALL,
+            F("name") == "Kiosk",
+            F("n") != 2,
+            F("n") < 2,
+            F("n") <= 1,
+            F("n") > 0,
+            F("n") >= 1,
+            F("n").between(0, 1),
+            F("name").is_in(["Kiosk"]),
+            F("name").exists("STRING"),
+            F("n").exists(),
+            F("name").starts_with("K"),
+            F("name").like("k%k", ignore_case=True),
+            F("name").contains("ios"),
+            f.within(km(1), of=STATION),
+            f.within(of=(35, 139), model="wgs84", into="d"),
+            f.in_box(35, 139, 36, 140),
+            f.in_polygon(square),
+            f.along(line, 5000, into="d", along_into="a"),
+            ~(F("n") == 2),
+            (F("n") == 1) & (F("name") == "Kiosk") & ~(F("n") == 5),
+            (F("n") == 4) | (F("n") == 1),
+            geobucket.raw({"type": "eq", "field": "n", "value": 1}),
+            F("location") == STATION,
         ]:
             with self.subTest(clause):
                 self.assertEqual(bucket.count(clause), 1)
@@ -112,7 +140,12 @@ class ServiceTests(unittest.TestCase):
         bucket = self.connect()["queries"]
         chance = random.Random(1)
         objects = [
-            {"_id": f"o{i:04}", "n": i, "kind": f"k{i % 3}", "at": GeoPoint(35 + chance.random(), 139 + chance.random())}
+            {
+                "_id": f"o{i:04}",
+                "n": i,
+                "kind": f"k{i % 3}",
+                "at": GeoPoint(35 + chance.random(), 139 + chance.random()),
+            }
             for i in range(950)
         ]
         told: list[int] = []
@@ -127,8 +160,13 @@ class ServiceTests(unittest.TestCase):
         self.assertEqual((len(page.objects), bucket.find().page_size(100).page(page.next).objects[0]["n"]), (100, 100))
         self.assertEqual(set(bucket.find().fields("n").all()[0]), {"_id", "n"})
         figures = bucket.find(F("n") < 10).aggregate(
-            n=agg.count(), kinds=agg.group("kind"), least=agg.min("n"), most=agg.max("n"), sum=agg.sum("n"),
-            mean=agg.avg("n"))
+            n=agg.count(),
+            kinds=agg.group("kind"),
+            least=agg.min("n"),
+            most=agg.max("n"),
+            sum=agg.sum("n"),
+            mean=agg.avg("n"),
+        )
         self.assertEqual((figures["n"], figures["sum"], figures["mean"], figures["most"]), (10, 45, 4.5, 9))
         self.assertEqual(figures["kinds"]["values"][0], {"value": "k0", "count": 4})
         self.assertEqual(bucket.find().clusters(zoom=3)["total"], 950)
@@ -286,19 +324,50 @@ class SecureTests(unittest.TestCase):
             return subprocess.run(command, check=True, capture_output=True, cwd=folder, text=True).stdout
 
         for name, extension in [("ca", "basicConstraints=CA:TRUE"), ("server", "subjectAltName=IP:127.0.0.1")]:
-            run("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-keyout", f"{name}.key",
-                "-out", f"{name}.csr")
+            run(
+                "openssl",
+                "req",
+                "-newkey",
+                "rsa:2048",
+                "-nodes",
+                "-subj",
+                f"/CN={name}",
+                "-keyout",
+                f"{name}.key",
+                "-out",
+                f"{name}.csr",
+            )
             (folder / "extension").write_text(extension)
-            signer = ["-signkey", "ca.key"] if name == "ca" else ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"]
-            run("openssl", "x509", "-req", "-in", f"{name}.csr", "-days", "2", "-extfile", "extension",
-                "-out", f"{name}.pem", *signer)
+            signer = (
+                ["-signkey", "ca.key"] if name == "ca" else ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"]
+            )
+            run(
+                "openssl",
+                "x509",
+                "-req",
+                "-in",
+                f"{name}.csr",
+                "-days",
+                "2",
+                "-extfile",
+                "extension",
+                "-out",
+                f"{name}.pem",
+                *signer,
+            )
         tokens = str(folder / "tokens")
         made = run(str(PROGRAM), "token", "create", "--principal", "alice", "--tokens", tokens)
         token = re.findall(r"\S{20,}", made)[0]
         ca = str(folder / "ca.pem")
         service = Service(
-            "--tls-certificate", str(folder / "server.pem"), "--tls-key", str(folder / "server.key"),
-            "--tls-client-ca", ca, "--tokens", tokens,
+            "--tls-certificate",
+            str(folder / "server.pem"),
+            "--tls-key",
+            str(folder / "server.key"),
+            "--tls-client-ca",
+            ca,
+            "--tokens",
+            tokens,
         )
         self.addCleanup(service.remove)
         own: dict[str, Any] = {"ca": ca, "certificate": folder / "server.pem", "key": folder / "server.key"}

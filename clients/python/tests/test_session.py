@@ -1,4 +1,5 @@
 """The core without sockets, clocks or threads: framing, ids, bounds, what is repeated, watches that go on."""
+
 from __future__ import annotations
 
 import json
@@ -85,7 +86,7 @@ class LineTests(unittest.TestCase):
             position = 0
             while position < len(text):
                 size = chance.randrange(1, 9)
-                found += lines.add(text[position:position + size])
+                found += lines.add(text[position : position + size])
                 position += size
             self.assertEqual(found, text.split(b"\n")[:-1], f"seed {seed}")
 
@@ -146,14 +147,25 @@ class CallTests(unittest.TestCase):
         bench = Bench()
         bench.call("a"), bench.call("longer")
         first, _ = bench.sent()
-        bench.receive({"id": None, "error": {"code": -32600, "message": "long", "data": {"errorCode": "LINE_TOO_LONG"}}})
+        bench.receive(
+            {"id": None, "error": {"code": -32600, "message": "long", "data": {"errorCode": "LINE_TOO_LONG"}}}
+        )
         self.assertIsInstance(bench.ends["longer"], errors.InvalidInput)
         bench.receive({"id": first["id"], "result": 1})
         self.assertEqual(bench.ends["a"], 1)
 
     def test_what_cannot_be_read_ends_the_connection_and_reads_are_repeated(self) -> None:
-        for line in [b"HTTP/1.1 400\n", b"[]\n", b'{"id":99,"result":1}\n', b'{"id":{},"result":1}\n', b"\xff\n", b"\n",
-                     b'{"method":"watch.events","params":{"watch":"w1"}}\n', b'{"id":null}\n', b"[" * 100_000 + b"\n"]:
+        for line in [
+            b"HTTP/1.1 400\n",
+            b"[]\n",
+            b'{"id":99,"result":1}\n',
+            b'{"id":{},"result":1}\n',
+            b"\xff\n",
+            b"\n",
+            b'{"method":"watch.events","params":{"watch":"w1"}}\n',
+            b'{"id":null}\n',
+            b"[" * 100_000 + b"\n",
+        ]:
             bench = Bench()
             bench.watch()
             bench.answer({"watch": "w1"})

@@ -1,4 +1,5 @@
 """Watches' states: what a slow consumer gets is what a fast one ends with."""
+
 from __future__ import annotations
 
 import random
@@ -131,7 +132,11 @@ class StateTests(unittest.TestCase):
         self.assertEqual(in_order(shuffled, [("v", True)]), [*down, "missing"])
 
     def test_ties_are_in_the_order_of_creation(self) -> None:
-        items: dict[Any, Any] = {"b": {"v": 1, "_created": 2}, "a": {"v": 1, "_created": 1}, "c": {"v": 0, "_created": 3}}
+        items: dict[Any, Any] = {
+            "b": {"v": 1, "_created": 2},
+            "a": {"v": 1, "_created": 1},
+            "c": {"v": 0, "_created": 3},
+        }
         self.assertEqual(in_order(items, [("v", False)]), ["c", "a", "b"])
         self.assertEqual(in_order(items, [("v", True)]), ["a", "b", "c"])
         nested: dict[Any, Any] = {"x": {"_calculated": {"d": 2}}, "y": {"_calculated": {"d": 1}}}

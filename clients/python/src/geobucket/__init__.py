@@ -12,6 +12,7 @@
 
 `geobucket.aio` has the same names for asyncio.
 """
+
 from . import agg, aio
 from ._blocking import Bucket, Database, Query, Watch, connect
 from ._models import Stored
@@ -37,8 +38,42 @@ from .values import Circle, Document, GeoPoint, Reference, Shape, ft, km, m, mi,
 __version__ = "0.1.0"
 
 __all__ = [
-    "ALL", "Bucket", "Circle", "Clause", "Conflict", "Database", "Disconnected", "Document", "Event", "F",
-    "GeoBucketError", "GeoPoint", "InvalidInput", "NotAllowed", "NotFound", "Page", "Pair", "Query", "Reference", "Shape",
-    "State", "Stored", "Timeout", "TooManyRequests", "Unauthorized", "Unavailable", "Watch", "Written", "agg", "aio",
-    "connect", "ft", "km", "m", "match", "mi", "nmi", "raw",
+    "ALL",
+    "Bucket",
+    "Circle",
+    "Clause",
+    "Conflict",
+    "Database",
+    "Disconnected",
+    "Document",
+    "Event",
+    "F",
+    "GeoBucketError",
+    "GeoPoint",
+    "InvalidInput",
+    "NotAllowed",
+    "NotFound",
+    "Page",
+    "Pair",
+    "Query",
+    "Reference",
+    "Shape",
+    "State",
+    "Stored",
+    "Timeout",
+    "TooManyRequests",
+    "Unauthorized",
+    "Unavailable",
+    "Watch",
+    "Written",
+    "agg",
+    "aio",
+    "connect",
+    "ft",
+    "km",
+    "m",
+    "match",
+    "mi",
+    "nmi",
+    "raw",
 ]

@@ -1,4 +1,5 @@
 """The client for programs that wait."""
+
 from __future__ import annotations
 
 import datetime
@@ -37,8 +38,8 @@ def connect(
 ) -> Database:
     """Connects to a service.
 
-    - address: `HOST`, `HOST:PORT`, `geobucket://HOST:PORT` or, with TLS, `geobuckets://HOST:PORT`. Of a cluster several,
-      in a sequence or between commas; when one fails, the next is tried.
+    - address: `HOST`, `HOST:PORT`, `geobucket://HOST:PORT` or, with TLS, `geobuckets://HOST:PORT`. Of a cluster
+      several, in a sequence or between commas; when one fails, the next is tried.
     - token: logs in with it, on each new connection.
     - tls: True, or a context of your own. ca: a PEM file of trusted roots in place of the system's. certificate, key:
       the client's own, PEM files.

@@ -1,4 +1,5 @@
 """Buckets and the service itself: what both faces can do with them."""
+
 from __future__ import annotations
 
 import datetime
@@ -67,10 +68,11 @@ class DatabaseOperations:
 
 # The methods that change nothing, and so may be repeated. `bucket.export` and `store.backup` go on where the
 # connection stopped, and the methods of watches name what the connection knows.
-_READS = frozenset(
-    """server.info server.ping server.route server.stats server.activity bucket.list bucket.count bucket.query
-    bucket.explain bucket.clusters bucket.fields bucket.suggest object.get store.check rpc.discover""".split()
-)
+_READS = {
+    *("server.info", "server.ping", "server.route", "server.stats", "server.activity", "rpc.discover"),
+    *("bucket.list", "bucket.count", "bucket.query", "bucket.explain", "bucket.clusters", "bucket.fields"),
+    *("bucket.suggest", "object.get", "store.check"),
+}
 
 
 class BucketOperations(Generic[In, Out]):
@@ -129,7 +131,10 @@ class BucketOperations(Generic[In, Out]):
         - expires_at: from when on it no longer exists; milliseconds since 1970 or a time.
         """
         conditions = given(
-            ifVersion=if_version, ifAbsent=if_absent, ifNewer=if_newer, dataType=data_type,
+            ifVersion=if_version,
+            ifAbsent=if_absent,
+            ifNewer=if_newer,
+            dataType=data_type,
             expiresAt=expiry(expires_at),
         )
         return Written.read(await self._write("object.put", id=id, object=self._model.write(object), **conditions))
@@ -153,7 +158,10 @@ class BucketOperations(Generic[In, Out]):
           not repeated: `Disconnected` if the connection ends before the answer.
         """
         conditions = given(
-            ifVersion=if_version, ifNewer=if_newer, expiresAt=expiry(expires_at), storeNulls=store_nulls,
+            ifVersion=if_version,
+            ifNewer=if_newer,
+            expiresAt=expiry(expires_at),
+            storeNulls=store_nulls,
             returnObject=return_object,
         )
         return Written.read(await self._write("object.patch", id=id, object=object, **conditions))
@@ -211,5 +219,3 @@ class BucketOperations(Generic[In, Out]):
 
     async def _begin(self, upload: Upload, batch: Any) -> None:
         await upload.add(self._source.link, batch)
-
-

@@ -3,6 +3,7 @@
 An operation is an `async def` of a class that both faces share. Of an object that `Awaits` it is that coroutine
 function; of one that `Blocks` it is a function of the same arguments that waits for the result.
 """
+
 from __future__ import annotations
 
 import asyncio
@@ -18,7 +19,6 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, over
 from . import errors
 from ._link import Link
 from ._settings import Settings
-
 
 P = ParamSpec("P")
 T = TypeVar("T")

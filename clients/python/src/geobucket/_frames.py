@@ -1,4 +1,5 @@
 """Tables of pandas and geopandas, where these are installed."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -32,9 +33,9 @@ def documents(
         frame = frame.to_crs(4326)
     names = [str(name) for name in frame.columns]
     # Through objects, numbers keep their types row by row; NaN and NaT are the absence of a value.
-    rows = zip(*(frame[name].astype(object).where(frame[name].notna(), None) for name in frame.columns))
+    rows = zip(*(frame[name].astype(object).where(frame[name].notna(), None) for name in frame.columns), strict=True)
     for row in rows:
-        document = {name: _plain(value) for name, value in zip(names, row) if value is not None}
+        document = {name: _plain(value) for name, value in zip(names, row, strict=True) if value is not None}
         if places in document:
             document[point] = place_json(document.pop(places))
         if latitude is not None and longitude is not None:
@@ -82,5 +83,3 @@ def geo_frame(items: Sequence[Any], name: str | None) -> Any:
     shapes = [shape(geometry(place)) if isinstance(place, (GeoPoint, Shape)) else None for place in column]
     table = table.drop(columns=name, errors="ignore")
     return geopandas.GeoDataFrame(table, geometry=geopandas.GeoSeries(shapes, index=table.index), crs="EPSG:4326")
-
-

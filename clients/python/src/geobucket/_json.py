@@ -1,4 +1,5 @@
 """JSON as the service has it: exact integers, decimals by choice, places as values."""
+
 from __future__ import annotations
 
 import datetime

@@ -1,4 +1,5 @@
 """Lines of a stream of bytes."""
+
 from __future__ import annotations
 
 

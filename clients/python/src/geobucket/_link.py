@@ -1,4 +1,5 @@
 """A session's connections, by asyncio."""
+
 from __future__ import annotations
 
 import asyncio

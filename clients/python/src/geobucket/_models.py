@@ -1,4 +1,5 @@
 """Dataclasses and pydantic models as objects of a bucket."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -127,7 +128,9 @@ def _read(value: Any, kind: Any, path: str) -> Any:
         if isinstance(value, list):
             container: Any = origin or kind
             types_of = _elements(container, arguments, len(value))
-            return container(_read(item, t, f"{path}[{i}]") for i, (item, t) in enumerate(zip(value, types_of)))
+            return container(
+                _read(item, t, f"{path}[{i}]") for i, (item, t) in enumerate(zip(value, types_of, strict=True))
+            )
     elif origin is dict or kind is dict:
         if isinstance(value, dict):
             inner = arguments[1] if arguments else Any

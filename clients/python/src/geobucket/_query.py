@@ -1,4 +1,5 @@
 """Queries: which objects of a bucket, in which order, how many, and what is asked of them."""
+
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
@@ -142,7 +143,12 @@ class QueryOperations(Generic[Out]):
     ) -> dict[str, Any]:
         """The objects counted by the cells of a map: of a `zoom` and a box (south, west, north, east), or a `tile`."""
         given = {
-            "field": field, "zoom": zoom, "tile": tile, "bits": bits, "objects": objects, "ifState": if_state,
+            "field": field,
+            "zoom": zoom,
+            "tile": tile,
+            "bits": bits,
+            "objects": objects,
+            "ifState": if_state,
             "box": None if box is None else clauses.box_json(box),
         }
         params = self._question(order=False) | {name: value for name, value in given.items() if value is not None}

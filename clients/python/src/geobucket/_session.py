@@ -9,6 +9,7 @@ connection is of no use. Calls get their outcome by a function. `_link` is the a
 - What was not answered when a connection ended is sent again on the next, in its order, if it may be repeated.
 - Times are seconds of any clock that does not go back.
 """
+
 from __future__ import annotations
 
 import enum
@@ -43,7 +44,7 @@ class Repeat(enum.Enum):
 class Call:
     """A request, and who waits for its answer."""
 
-    __slots__ = ("id", "line", "repeat", "deadline", "finish", "attempts", "watch", "method", "params")
+    __slots__ = ("attempts", "deadline", "finish", "id", "line", "method", "params", "repeat", "watch")
 
     def __init__(self, id: int, line: bytes, repeat: Repeat, deadline: float, finish: Finish) -> None:
         self.id = id
@@ -161,9 +162,7 @@ class Session:
         self._start(watch, now + self.settings.timeout)
         self._pump(now)
 
-    def call_watch(
-        self, watch: Watching, method: str, params: dict[str, Any], now: float, finish: Finish
-    ) -> Call:
+    def call_watch(self, watch: Watching, method: str, params: dict[str, Any], now: float, finish: Finish) -> Call:
         """Makes a call that names a watch, as soon as the connection has a name for it."""
         if watch.ended:
             raise watch.failure or errors.Disconnected("the watch has ended")
@@ -175,7 +174,8 @@ class Session:
     def unwatch(self, watch: Watching, now: float, finish: Finish) -> None:
         """Ends a watch; what has been told and not taken is void."""
         if watch.ended:
-            return finish({}, None)
+            finish({}, None)
+            return
         name, start = watch.name, watch.start
         self._end(watch, None)
 
@@ -295,7 +295,9 @@ class Session:
             if call.finish is not None:
                 self._waiting.append(call)
         if (
-            self.phase is Phase.READY and self._watches and self._check is None
+            self.phase is Phase.READY
+            and self._watches
+            and self._check is None
             and self._heard_at + self.settings.check_time <= now
         ):
             self._ask(now)
@@ -386,7 +388,7 @@ class Session:
         # Nothing at all has come for long enough: the network is gone, and has not said so.
         silent = None
         for call in late:
-            if call is self._check or call.id in self._flying and now - self._heard_at >= self.settings.timeout / 2:
+            if call is self._check or (call.id in self._flying and now - self._heard_at >= self.settings.timeout / 2):
                 silent = "the service does not answer"
             if self.trouble is not None and self.phase is not Phase.READY:
                 call.end(None, errors.Unavailable(f"no connection: {self.trouble}"))

@@ -1,4 +1,5 @@
 """What a client is made with: addresses, login, TLS, bounds."""
+
 from __future__ import annotations
 
 import os

@@ -1,16 +1,17 @@
 """What a watch shows: notifications in, states out."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Generic, TypeVar, Union
+from typing import Any, Generic, TypeVar
 
 from .values import GeoPoint
 
 T = TypeVar("T")
 #: By what a watch knows an object; of pairs the ids of both.
-Key = Union[str, tuple[str, ...]]
+Key = str | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,8 @@ class States:
         new = {_key(item): item for item in self._parts}
         self._parts = []
         changed = {
-            key: "unseen" for key in [*self._told, *new]
+            key: "unseen"
+            for key in [*self._told, *new]
             if key not in new or key not in self._told or new[key] != self._told[key]
         }
         self._told, self._events = new, None
@@ -183,8 +185,14 @@ class States:
         elif self.order:
             self._taken = {key: self._taken[key] for key in in_order(self._told, self.order)}
         state = State(
-            dict(self._taken), events, self._change, self.resume, self._is_snapshot, self._is_complete,
-            self._is_connected, self._center_missing,
+            dict(self._taken),
+            events,
+            self._change,
+            self.resume,
+            self._is_snapshot,
+            self._is_complete,
+            self._is_connected,
+            self._center_missing,
         )
         self._touched, self._events = {}, []
         self._has_news = self._is_snapshot = False

@@ -1,4 +1,5 @@
 """Watches: live queries."""
+
 from __future__ import annotations
 
 import asyncio
@@ -43,7 +44,11 @@ class WatchOperations(Generic[Out]):
     _source: Source
 
     def __init__(
-        self, source: Any, read: Callable[[Any], Out], members: Mapping[str, Any], query: QueryOperations[Any],
+        self,
+        source: Any,
+        read: Callable[[Any], Out],
+        members: Mapping[str, Any],
+        query: QueryOperations[Any],
         resume: str | None = None,
     ) -> None:
         self._source = source

@@ -1,4 +1,5 @@
 """Writes: their keys, what they answer, and many at once."""
+
 from __future__ import annotations
 
 import asyncio
@@ -16,7 +17,7 @@ from ._json import Codec, milliseconds
 from ._link import Link
 from ._models import Model
 from ._session import Repeat
-from .errors import GeoBucketError, InvalidInput
+from .errors import GeoBucketError
 from .values import Document
 
 _numbers = itertools.count(1)
@@ -59,8 +60,13 @@ class Written:
     @classmethod
     def read(cls, answer: Mapping[str, Any]) -> Written:
         return cls(
-            answer["_id"], answer["_version"], answer.get("_created"), answer.get("_modified"),
-            answer.get("written", True), answer.get("change"), answer.get("object"),
+            answer["_id"],
+            answer["_version"],
+            answer.get("_created"),
+            answer.get("_modified"),
+            answer.get("written", True),
+            answer.get("change"),
+            answer.get("object"),
         )
 
 
@@ -164,7 +170,7 @@ class Upload:
             answer = await task
         except GeoBucketError as error:
             await self.cancel()
-            raise _placed(error, batch.first)
+            raise _placed(error, batch.first) from None
         except BaseException:
             task.cancel()
             await self.cancel()

@@ -2,6 +2,7 @@
 
 shops.find(F("open") == True).aggregate(n=agg.count(), kinds=agg.group("kind"))
 """
+
 from __future__ import annotations
 
 from typing import Any

@@ -3,6 +3,7 @@
 All tasks of an event loop may share one `Database`. The names are those of `geobucket`; what waits there is awaited
 here.
 """
+
 from __future__ import annotations
 
 import datetime

@@ -1,4 +1,5 @@
 """Clauses: which objects a query finds."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,5 @@
 """What can go wrong, by what a program does about it."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,9 +1,10 @@
 """Places as values of objects, and lengths in metres."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 #: An object of a bucket: what JSON can hold, with places as values of this module.
 Document = dict[str, Any]
@@ -78,7 +79,7 @@ class Reference:
 
 
 #: A point as arguments take it: a GeoPoint, `(lat, lon)`, or anything with `__geo_interface__`.
-Point = Union[GeoPoint, tuple[float, float], Any]
+Point = GeoPoint | tuple[float, float] | Any
 
 
 def geometry(place: Any) -> Mapping[str, Any]:
