@@ -159,9 +159,9 @@ async def redis(items: list[dict[str, Any]], seconds: float) -> None:
 
         def ask() -> Awaitable[Any]:
             place = {"latitude": 35.5 + chance.random() * 0.4, "longitude": 139.5 + chance.random() * 0.5}
-            return db.geosearch("shops", **place, radius=5, unit="km", sort="ASC", count=10, withdist=True)
+            return db.geosearch("shops", **place, radius=500, unit="m", sort="ASC", count=10, withdist=True)
 
-        await concurrent("redis-py GEOSEARCH, 10 nearest within 5 km, 64 tasks", seconds, ask)
+        await concurrent("redis-py GEOSEARCH, 10 nearest within 500 m, 64 tasks", seconds, ask)
         await db.aclose()
     finally:
         process.terminate()

@@ -8,8 +8,9 @@ import unittest
 from typing import Any
 
 from geobucket import errors
+from geobucket._calls import NEVER, Repeat, Watching
 from geobucket._lines import Lines
-from geobucket._session import NEVER, Phase, Repeat, Session, Watching
+from geobucket._session import Phase, Session
 from geobucket._settings import Address, Settings
 from geobucket._states import States
 

@@ -51,9 +51,10 @@ def connect(
       `answer_bytes` (256 MiB) an answer.
     - Raises: `Unavailable` if nobody answers at any of the addresses; `Unauthorized`.
     """
-    db = Database(make_settings(address, token, (tls, ca, certificate, key), options))
+    settings = make_settings(address, token, (tls, ca, certificate, key), options)
+    db = Database(settings)
     try:
-        db.info()
+        db.call("server.info", timeout=settings.connect_timeout)
     except BaseException:
         db.close()
         raise

@@ -7,12 +7,12 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Generic, TypeVar
 
 from . import errors
+from ._calls import Repeat
 from ._faces import Source, operation
 from ._json import Codec
 from ._link import Link
 from ._models import Model
 from ._query import read
-from ._session import Repeat
 from ._writes import Batches, Upload, Written, expiry, write_key
 
 In = TypeVar("In")

@@ -8,7 +8,8 @@ import socket
 import ssl
 from typing import Any
 
-from ._session import Finish, Repeat, Session, Watching
+from ._calls import Finish, Repeat, Watching
+from ._session import Session
 from ._settings import Address, Settings
 from .errors import GeoBucketError
 

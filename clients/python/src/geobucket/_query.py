@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from . import clauses
+from ._calls import Repeat
 from ._faces import Source, operation
 from ._models import Model
-from ._session import Repeat
 from ._writes import write_key
 from .clauses import Clause
 from .values import Document

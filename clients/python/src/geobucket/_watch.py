@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from ._bucket import given
+from ._calls import Watching
 from ._faces import Source, operation
 from ._link import Link
 from ._query import QueryOperations
-from ._session import Watching
 from ._states import State, States
 from .clauses import Clause
 from .values import Document

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ._calls import Repeat
 from ._json import Codec, milliseconds
 from ._link import Link
 from ._models import Model
-from ._session import Repeat
 from .errors import GeoBucketError
 from .values import Document
 

@@ -43,9 +43,10 @@ async def connect(
     **options: Any,
 ) -> Database:
     """Connects to a service: see `geobucket.connect`."""
-    db = Database(make_settings(address, token, (tls, ca, certificate, key), options))
+    settings = make_settings(address, token, (tls, ca, certificate, key), options)
+    db = Database(settings)
     try:
-        await db.info()
+        await db.call("server.info", timeout=settings.connect_timeout)
     except BaseException:
         await db.close()
         raise
