@@ -151,6 +151,56 @@ class HostileTests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual([item["text"] for item in found], [text] * 3)
             self.assertLess(time.monotonic() - began, 10)
 
+    async def test_a_call_that_is_cancelled_before_it_is_sent_is_not_sent(self) -> None:
+        methods: list[str] = []
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            while True:
+                message = await request(reader)
+                methods.append(message["method"])
+                await asyncio.sleep(0.1)
+                writer.write(answer(message, {"count": 1, "_id": "k1"}))
+
+        async with await aio.connect(await self.serving(serve), pipelined=1) as db:
+            first = asyncio.ensure_future(db["b1"].get("k1"))
+            second = asyncio.ensure_future(db["b1"].count())
+            await asyncio.sleep(0.02)
+            second.cancel()
+            await first
+            await db.ping()
+        self.assertEqual(methods, ["server.info", "object.get", "server.ping"])
+
+    async def test_batches_with_one_id_are_not_under_way_together(self) -> None:
+        under_way: set[str] = set()
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            answers: asyncio.Queue[tuple[dict[str, Any], list[str]]] = asyncio.Queue()
+
+            async def answering() -> None:
+                while True:
+                    message, ids = await answers.get()
+                    await asyncio.sleep(0.02)
+                    under_way.difference_update(ids)
+                    writer.write(answer(message, {"objects": [{"_id": id, "_version": 1} for id in ids]}))
+
+            task = asyncio.ensure_future(answering())
+            try:
+                while True:
+                    message = await request(reader)
+                    ids = [item["_id"] for item in message["params"].get("objects", [])]
+                    self.assertTrue(under_way.isdisjoint(ids))
+                    under_way.update(ids)
+                    most[0] = max(most[0], len(under_way))
+                    answers.put_nowait((message, ids))
+            finally:
+                task.cancel()
+
+        most = [0]
+        async with await aio.connect(await self.serving(serve)) as db:
+            ids = ["k1", "k2", "k1", "k3", "k4", "k2", "k5", "k5"]
+            self.assertEqual(await db["b1"].put_many(({"_id": id} for id in ids), batch_objects=1), len(ids))
+        self.assertGreater(most[0], 1)
+
     async def test_one_that_tells_of_watches_that_nobody_has(self) -> None:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             while True:

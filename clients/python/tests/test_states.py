@@ -110,6 +110,20 @@ class StateTests(unittest.TestCase):
         assert state is not None
         self.assertEqual((state.events, state.objects, state.change, state.resume), ([], {}, 3, "r3"))
 
+    def test_a_lost_connection_is_a_state_and_so_is_its_return(self) -> None:
+        states = States()
+        states.begin(resumed=False)
+        states.lose()
+        self.assertIsNone(states.take(lambda item: item), "there is nothing to show yet")
+        states.begin(resumed=False)
+        states.told("watch.snapshot", {"objects": [], "more": False, "change": 1, "resume": "r1"})
+        states.take(lambda item: item)
+        for change, connected in [(states.lose, False), (lambda: states.begin(resumed=True), True)]:
+            change()
+            state = states.take(lambda item: item)
+            assert state is not None
+            self.assertEqual((state.is_connected, state.is_complete, state.events), (connected, True, []))
+
     def test_a_state_is_not_changed_by_the_next(self) -> None:
         states = States()
         states.begin(resumed=False)
