@@ -73,6 +73,10 @@ class ModelTests(unittest.TestCase):
             self.assertEqual(read.price, MODEL.price)
             self.assertEqual(dataclasses.replace(read, price=MODEL.price), MODEL)
 
+    def test_what_was_read_is_written_under_its_id(self) -> None:
+        stored = Stored(Inner(2), {"_id": "k1", "n": 1})
+        self.assertEqual(TypedModel(Inner).write(stored), {"_id": "k1", "n": 2})
+
     def test_none_is_left_out_and_read_again(self) -> None:
         model = TypedModel(Model)
         written = model.write(dataclasses.replace(MODEL, either=None, area=None))
@@ -102,14 +106,17 @@ class ModelTests(unittest.TestCase):
     def test_a_pydantic_model_is_read_as_it_was_written(self) -> None:
         import pydantic
 
+        class Branch(pydantic.BaseModel):
+            at: GeoPoint | Circle
+
         class Place(pydantic.BaseModel):
-            model_config = pydantic.ConfigDict(arbitrary_types_allowed=True)
             name: str
             at: GeoPoint
             opened: datetime.datetime
             price: decimal.Decimal
             note: str | None = None
             code: str = pydantic.Field(alias="the-code")
+            branches: list[Branch] = []
 
         members: dict[str, Any] = {
             "name": "Kiosk",
@@ -117,6 +124,7 @@ class ModelTests(unittest.TestCase):
             "opened": datetime.datetime(2020, 1, 2, tzinfo=UTC),
             "price": decimal.Decimal("2.50"),
             "the-code": "x",
+            "branches": [Branch(at=GeoPoint(1, 2)), Branch(at=Circle(1, 2, 3))],
         }
         place = Place(**members)
         model = TypedModel(Place)

@@ -54,7 +54,7 @@ def connect(
     settings = make_settings(address, token, (tls, ca, certificate, key), options)
     db = Database(settings)
     try:
-        db.call("server.info", timeout=settings.connect_timeout)
+        db.call("server.info", timeout=settings.connect_timeout * len(settings.addresses) + 1)
     except BaseException:
         db.close()
         raise
@@ -90,10 +90,10 @@ class Bucket(BucketOperations[In, Out], Blocks):
     __doc__ = BucketOperations.__doc__
     _source: Portal
 
-    def typed(self, kind: type[T]) -> Bucket[T, Stored[T]]:
+    def typed(self, kind: type[T]) -> Bucket[T | Stored[T], Stored[T]]:
         """The bucket for instances of a dataclass or a pydantic model.
 
-        What is read is a `Stored`, which has the model as its `value`.
+        What is read is a `Stored`, which has the model as its `value`; `put_many` takes these too, and keeps their ids.
         """
         return Bucket(self._source, self._codec, self.name, TypedModel(kind))
 

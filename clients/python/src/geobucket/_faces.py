@@ -10,6 +10,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import functools
+import inspect
 import os
 import threading
 import weakref
@@ -31,40 +32,54 @@ class Source(Protocol):
     def link(self) -> Link: ...
 
 
-class Awaits:
-    """Objects of `geobucket.aio`."""
-
-
-class Blocks:
-    """Objects whose operations wait. Their `_source` is a `Portal`."""
-
-
 class operation(Generic[P, T]):
-    """Makes of an `async def` what each face has."""
+    """Marks an `async def` of which each face makes a method of its own; `__get__` says to type checkers what."""
 
     def __init__(self, function: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> None:
-        self._function = function
-        functools.update_wrapper(self, function)  # type: ignore[arg-type]
+        self.function = function
 
-    @overload
-    def __get__(self, instance: None, owner: Any = None) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]: ...
     @overload
     def __get__(self, instance: Blocks, owner: Any = None) -> Callable[P, T]: ...
     @overload
     def __get__(self, instance: Awaits, owner: Any = None) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> Callable[..., Any]: ...
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        if instance is None:
-            return self._function
-        if isinstance(instance, Awaits):
-            return functools.partial(self._function, instance)
-        source: Portal = instance._source
-        function = self._function
+        raise TypeError("an operation is of a face: of a class that is Awaits or Blocks")
 
+
+class Face:
+    """Makes methods of the operations of its bases."""
+
+    def __init_subclass__(cls) -> None:
+        for base in reversed(cls.__mro__):
+            for name, member in vars(base).items():
+                if isinstance(member, operation):
+                    setattr(cls, name, cls._method(member.function))
+
+    @classmethod
+    def _method(cls, function: Callable[..., Any]) -> Callable[..., Any]:
+        return function
+
+
+class Awaits(Face):
+    """Objects of `geobucket.aio`."""
+
+
+class Blocks(Face):
+    """Objects whose operations wait. Their `_source` is a `Portal`."""
+
+    @classmethod
+    def _method(cls, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def waits(*arguments: P.args, **options: P.kwargs) -> T:
-            return source.run(function(instance, *arguments, **options))
+        def waits(self: Any, *arguments: Any, **options: Any) -> Any:
+            source: Portal = self._source
+            return source.run(function(self, *arguments, **options))
 
+        # Documentation would follow the wrapper to what is awaited.
+        del waits.__wrapped__
+        waits.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
         return waits
 
 
@@ -88,12 +103,16 @@ class Portal:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What comes of a coroutine; an exception here, such as KeyboardInterrupt, cancels it."""
+        if self._worker is not None and self._worker.process != os.getpid():
+            # Its thread has stayed behind, perhaps with the lock, and with it the connection.
+            self._lock, self._worker = threading.Lock(), None
         try:
-            worker = self._living()
+            # Under the lock, so that `close` comes behind this work and ends it, or before it.
+            with self._lock:
+                future = asyncio.run_coroutine_threadsafe(work, self._living().loop)
         except BaseException:
             work.close()
             raise
-        future = asyncio.run_coroutine_threadsafe(work, worker.loop)
         try:
             return future.result()
         except concurrent.futures.CancelledError:
@@ -123,18 +142,14 @@ class Portal:
             worker.close()
 
     def _living(self) -> _Worker:
-        if self._worker is not None and self._worker.process != os.getpid():
-            # Its thread has stayed behind, perhaps with the lock, and with it the connection.
-            self._lock, self._worker = threading.Lock(), None
-        with self._lock:
-            if self._is_closed:
-                raise errors.Unavailable("the client is closed")
-            if self._worker is None:
-                self._worker = _Worker(self._settings)
-                weakref.finalize(self, self._worker.close)
-            if threading.current_thread() is self._worker.thread:
-                raise RuntimeError("a call that waits would wait for itself here")
-            return self._worker
+        if self._is_closed:
+            raise errors.Unavailable("the client is closed")
+        if self._worker is None:
+            self._worker = _Worker(self._settings)
+            weakref.finalize(self, self._worker.close)
+        if threading.current_thread() is self._worker.thread:
+            raise RuntimeError("a call that waits would wait for itself here")
+        return self._worker
 
 
 class _Worker:

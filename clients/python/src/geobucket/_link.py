@@ -6,9 +6,10 @@ import asyncio
 import functools
 import socket
 import ssl
+from collections.abc import Callable
 from typing import Any
 
-from ._calls import Finish, Repeat, Watching
+from ._calls import Call, Finish, Repeat, Watching
 from ._session import Session
 from ._settings import Address, Settings
 from .errors import GeoBucketError
@@ -28,9 +29,17 @@ class Link:
 
     async def call(self, method: str, params: bytes, repeat: Repeat, timeout: float | None = None) -> Any:
         """The result of a call. If the task is cancelled, the service may still carry it out."""
+        now = self.loop.time()
+        return await self._outcome(lambda finish: self.session.call(method, params, repeat, now, finish, timeout))
+
+    async def call_watch(self, watch: Watching, method: str, params: dict[str, Any]) -> Any:
+        """The result of a call that names a watch."""
+        now = self.loop.time()
+        return await self._outcome(lambda finish: self.session.call_watch(watch, method, params, now, finish))
+
+    async def _outcome(self, begin: Callable[[Finish], Call]) -> Any:
         future: asyncio.Future[Any] = self.loop.create_future()
-        finish = functools.partial(_settle, future)
-        call = self.session.call(method, params, repeat, self.loop.time(), finish, timeout)
+        call = begin(functools.partial(_settle, future))
         self.wake()
         try:
             return await future
@@ -41,17 +50,6 @@ class Link:
     def watch(self, watch: Watching) -> None:
         self.session.watch(watch, self.loop.time())
         self.wake()
-
-    async def call_watch(self, watch: Watching, method: str, params: dict[str, Any]) -> Any:
-        future: asyncio.Future[Any] = self.loop.create_future()
-        finish = functools.partial(_settle, future)
-        call = self.session.call_watch(watch, method, params, self.loop.time(), finish)
-        self.wake()
-        try:
-            return await future
-        finally:
-            if call.finish is not None:
-                self.session.abandon(call)
 
     def unwatch(self, watch: Watching, finish: Finish = lambda result, error: None) -> None:
         self.session.unwatch(watch, self.loop.time(), finish)
@@ -94,7 +92,7 @@ class Link:
 
     def _set_timer(self, at: float) -> None:
         if self._timer is not None:
-            if self._timer.when() <= at and not self._timer.cancelled():
+            if self._timer.when() <= at:
                 return
             self._timer.cancel()
             self._timer = None
@@ -156,6 +154,8 @@ class _Connection(asyncio.Protocol):
         self._link.received(self, data)
 
     def connection_lost(self, error: Exception | None) -> None:
+        # Otherwise asyncio's TLS in Python 3.10 holds it for unclosed.
+        self.transport.abort()
         if not self.ended.done():
             self.ended.set_result(None)
         # With TLS 1.3 a client learns only now that its certificate is not taken.

@@ -61,7 +61,7 @@ class Stored(Generic[T]):
         return float(self.document["_calculated"][name])
 
 
-class TypedModel(Model[T, Stored[T]]):
+class TypedModel(Model[T | Stored[T], Stored[T]]):
     """Instances of a class.
 
     A dataclass's fields are members of the same name; None is left out, a `datetime` is milliseconds since 1970.
@@ -79,19 +79,15 @@ class TypedModel(Model[T, Stored[T]]):
             return Stored(self._kind.model_validate(document), document)  # type: ignore[attr-defined]
         return Stored(_read(document, self._kind, ""), document)
 
-    def write(self, value: T) -> Document:
+    def write(self, value: T | Stored[T]) -> Document:
+        if isinstance(value, Stored):
+            return {"_id": value.id, **self.write(value.value)}
         if not isinstance(value, self._kind):
             raise TypeError(f"a {self._kind.__name__} is needed, not a {type(value).__name__}")
         if self._is_pydantic:
-            dumped = value.model_dump(by_alias=True, exclude_none=True)  # type: ignore[attr-defined]
-            return {name: _places(member, getattr(value, name, None)) for name, member in _write(dumped).items()}
+            value = value.model_dump(by_alias=True, exclude_none=True)  # type: ignore[attr-defined]
         document: Document = _write(value)
         return document
-
-
-def _places(dumped: Any, original: Any) -> Any:
-    """pydantic makes a dict of a place; it is written as a place."""
-    return original if isinstance(original, (GeoPoint, Circle, Shape)) else dumped
 
 
 def _write(value: Any) -> Any:

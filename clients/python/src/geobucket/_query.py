@@ -80,6 +80,8 @@ class QueryOperations(Generic[Out]):
 
     def limit(self: Q, objects: int) -> Q:
         """At most so many objects, all pages together."""
+        if objects < 1:
+            raise ValueError(f"the limit is {objects}, and must be at least 1")
         return self._with(limit=objects)
 
     def page_size(self: Q, objects: int) -> Q:
@@ -199,7 +201,9 @@ class QueryOperations(Generic[Out]):
             params["hints"] = True
         answer = await read(self._source, "bucket.query", params)
         objects = [self._model.read(document) for document in answer["results"]]
-        return Page(objects, answer.get("nextPaginationKey"), answer["queryDescription"], answer.get("hints", []))
+        return Page(
+            objects, answer.get("nextPaginationKey"), answer.get("queryDescription", ""), answer.get("hints", [])
+        )
 
     async def _pages(self) -> AsyncGenerator[list[Out], None]:
         """All pages, each asked for when it is wanted."""

@@ -222,6 +222,8 @@ class Session:
 
     def wake_at(self) -> float:
         """When `tick` has something to do, if nothing happens before."""
+        if self.phase is Phase.CLOSED:
+            return NEVER
         times = [self._deadline_at]
         if self._later:
             times.append(self._later[0][0])

@@ -16,6 +16,7 @@ from ._link import Link
 from ._query import QueryOperations
 from ._states import State, States
 from .clauses import Clause
+from .errors import GeoBucketError
 from .values import Document
 
 Out = TypeVar("Out")
@@ -76,8 +77,9 @@ class WatchOperations(Generic[Out]):
             changed.pop("fields", None)
             changed.pop("bucket")
             answer = await link.call_watch(watching, "watch.move", changed)
-        except BaseException:
-            watching.params, watching.states.order, watching.states.is_ranking = before, order, ranking
+        except GeoBucketError as error:
+            if error.code is not None:
+                watching.params, watching.states.order, watching.states.is_ranking = before, order, ranking
             raise
         return int(answer["change"])
 

@@ -46,7 +46,7 @@ async def connect(
     settings = make_settings(address, token, (tls, ca, certificate, key), options)
     db = Database(settings)
     try:
-        await db.call("server.info", timeout=settings.connect_timeout)
+        await db.call("server.info", timeout=settings.connect_timeout * len(settings.addresses) + 1)
     except BaseException:
         await db.close()
         raise
@@ -84,7 +84,7 @@ class Database(DatabaseOperations, Awaits):
 class Bucket(BucketOperations[In, Out], Awaits):
     __doc__ = BucketOperations.__doc__
 
-    def typed(self, kind: type[T]) -> Bucket[T, Stored[T]]:
+    def typed(self, kind: type[T]) -> Bucket[T | Stored[T], Stored[T]]:
         """The bucket for instances of a dataclass or a pydantic model."""
         return Bucket(self._source, self._codec, self.name, TypedModel(kind))
 

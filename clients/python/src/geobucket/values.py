@@ -10,8 +10,24 @@ from typing import Any
 Document = dict[str, Any]
 
 
+class _Place:
+    """What pydantic has to know of a place: it is one already, and is JSON as the service has it."""
+
+    __slots__ = ()
+
+    def to_json(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        written = core_schema.plain_serializer_function_ser_schema(lambda place: place.to_json())
+        return core_schema.is_instance_schema(cls, serialization=written)
+
+
 @dataclass(frozen=True, slots=True)
-class GeoPoint:
+class GeoPoint(_Place):
     """A point: latitude and longitude in degrees.
 
     `lat, lon = point` takes it apart.
@@ -32,7 +48,7 @@ class GeoPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Circle:
+class Circle(_Place):
     """A circle: its centre in degrees, its radius in metres."""
 
     lat: float
@@ -44,7 +60,7 @@ class Circle:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(_Place):
     """An area or a line: a GeoJSON geometry with longitude first.
 
     Shape({"type": "Polygon", "coordinates": [[[139.7, 35.6], …]]})
