@@ -224,14 +224,22 @@ class Service:
         for writer in self._writers:
             self._send(writer, *notifications)
 
-    async def play(self, wire: list[dict[str, Any]], *, ahead: bool) -> None:
-        """Plays requests; with `ahead` it reads all of them, up to one that is lost, before it answers."""
+    async def play(self, wire: list[dict[str, Any]], *, ahead: bool, alone: bool = False) -> None:
+        """Plays requests.
+
+        - ahead: reads all of them, up to one that is lost, before it answers.
+        - alone: no other may come before one is answered.
+        """
         self._expects_stop = any(entry["method"] == "watch.stop" for entry in wire)
         while wire:
             lost = (i for i, entry in enumerate(wire) if entry.get("lost"))
             count = next(lost, len(wire) - 1) + 1 if ahead else 1
             group, wire = wire[:count], wire[count:]
             requests = [await self._expect(entry) for entry in group]
+            if alone:
+                await asyncio.sleep(0.05)
+                if not self._requests.empty():
+                    raise Failure("a request came before the one before it was answered")
             for entry, (writer, message) in zip(group, requests, strict=True):
                 self._answer(entry, writer, message)
                 if entry.get("lost"):
@@ -318,7 +326,8 @@ class Run:
         if "call" in step:
             await self._together([step], wire, ahead=False)
         elif "together" in step:
-            await self._together(step["together"], wire, ahead=not step.get("oneByOne"))
+            alone = bool(step.get("oneByOne"))
+            await self._together(step["together"], wire, ahead=not alone, alone=alone)
         elif "watch" in step:
             self._begin(step)
             await self._service.play(wire, ahead=False)
@@ -333,13 +342,15 @@ class Run:
         else:
             await self._service.play(wire, ahead=False)
 
-    async def _together(self, calls: list[dict[str, Any]], wire: list[dict[str, Any]], *, ahead: bool) -> None:
+    async def _together(
+        self, calls: list[dict[str, Any]], wire: list[dict[str, Any]], *, ahead: bool, alone: bool = False
+    ) -> None:
         tasks = []
         for call in calls:
             tasks.append(asyncio.ensure_future(self._call(call)))
             # Threads begin in any order; the calls have to begin in theirs.
             await asyncio.sleep(0.02 if self._blocking and len(calls) > 1 else 0)
-        playing = asyncio.ensure_future(self._service.play(wire, ahead=ahead))
+        playing = asyncio.ensure_future(self._service.play(wire, ahead=ahead, alone=alone))
         try:
             await playing
             for call, task in zip(calls, tasks, strict=True):

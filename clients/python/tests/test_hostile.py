@@ -15,6 +15,8 @@ import geobucket
 from geobucket import aio
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+# Far beyond what anything here takes on a busy machine; a call that waited for its timeout of 30 s has hung.
+HANG = 25
 INFO = {"name": "geobucket", "limits": {}}
 
 
@@ -31,6 +33,9 @@ def answer(message: dict[str, Any], result: Any) -> bytes:
 
 
 class HostileTests(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        asyncio.get_running_loop().set_debug(False)
+
     async def serving(self, serve: Serve) -> str:
         """An address where `serve` answers, once it has answered the first question of a client."""
         tasks: set[asyncio.Task[Any]] = set()
@@ -74,7 +79,7 @@ class HostileTests(unittest.IsolatedAsyncioTestCase):
             began = time.monotonic()
             with self.assertRaises(kind) as caught:
                 await db["b1"].get("k1")
-            self.assertLess(time.monotonic() - began, 2)
+            self.assertLess(time.monotonic() - began, HANG)
             session = db._link.session
             self.assertEqual(len(session._waiting), 0)
         return caught.exception
@@ -121,7 +126,7 @@ class HostileTests(unittest.IsolatedAsyncioTestCase):
         with self.assertRaises(geobucket.Unavailable) as caught:
             await aio.connect(address)
         self.assertIn("HTTP/1.1", str(caught.exception))
-        self.assertLess(time.monotonic() - began, 2)
+        self.assertLess(time.monotonic() - began, HANG)
 
     async def test_one_that_sends_a_line_without_end(self) -> None:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -149,7 +154,7 @@ class HostileTests(unittest.IsolatedAsyncioTestCase):
             began = time.monotonic()
             found = await asyncio.gather(*(db["b1"].get("k1") for _ in range(3)))
             self.assertEqual([item["text"] for item in found], [text] * 3)
-            self.assertLess(time.monotonic() - began, 10)
+            self.assertLess(time.monotonic() - began, HANG)
 
     async def test_a_call_that_is_cancelled_before_it_is_sent_is_not_sent(self) -> None:
         methods: list[str] = []

@@ -100,6 +100,9 @@ class ServiceTests(unittest.TestCase):
         shops.delete("k1")
         with self.assertRaises(geobucket.NotFound):
             shops.get("k1")
+        with self.assertRaises(geobucket.InvalidInput) as caught:
+            shops.put("k3", {"text": "x" * 2_000_000})
+        self.assertEqual(caught.exception.error_code, "LINE_TOO_LONG")
         for bad in [float("nan"), decimal.Decimal("inf"), "\ud800", {1, 2}, object()]:
             with self.assertRaises(geobucket.InvalidInput):
                 shops.put("k3", {"v": bad})
@@ -265,7 +268,7 @@ class ServiceTests(unittest.TestCase):
             started = time.monotonic()
             with self.assertRaises(geobucket.Unavailable):
                 geobucket.connect(address)
-            self.assertLess(time.monotonic() - started, 5)
+            self.assertLess(time.monotonic() - started, 14, "before retry_time")
         with self.assertRaises(geobucket.Unavailable):
             geobucket.connect(f"geobuckets://{self.service.address}")
         for address in ["http://localhost", "localhost:x", "", "a:1,geobuckets://b:1,geobucket://c"]:
@@ -393,6 +396,7 @@ class BrokenTests(unittest.IsolatedAsyncioTestCase):
     """Writes have to be carried out once, reads to be answered, watches to be true, whatever breaks."""
 
     async def asyncSetUp(self) -> None:
+        asyncio.get_running_loop().set_debug(False)
         self.service = await asyncio.to_thread(Service)
         self.addCleanup(self.service.remove)
 
@@ -402,7 +406,7 @@ class BrokenTests(unittest.IsolatedAsyncioTestCase):
         return db
 
     async def test_connections_and_the_service_are_killed(self) -> None:
-        seed = 20261128
+        seed = int(os.environ.get("GEOBUCKET_TEST_SEED", "20261128"))
         network = Network(self.service.port, seed)
         address = await network.start()
         self.addAsyncCleanup(network.stop)
@@ -417,7 +421,7 @@ class BrokenTests(unittest.IsolatedAsyncioTestCase):
                 place = GeoPoint(35 + chance.random() / 50, 139 + chance.random() / 50)
                 written = await bucket.put(f"w{number}", {"n": counts[number], "at": place})
                 counts[number] += 1
-                self.assertEqual(written.version, counts[number], "each write is carried out once")
+                self.assertEqual(written.version, counts[number], f"each write is carried out once, seed {seed}")
 
         async def ask() -> None:
             while not done:
@@ -446,7 +450,7 @@ class BrokenTests(unittest.IsolatedAsyncioTestCase):
         while state.change < change or not state.is_connected:
             state = await asyncio.wait_for(anext(watch), 20)
         wanted = {item["_id"]: item async for item in bucket.find(inside)}
-        self.assertEqual(state.objects, wanted)
+        self.assertEqual(state.objects, wanted, f"seed {seed}")
         async for item in bucket.find():
             self.assertEqual(item["_version"], counts[int(item["_id"][1:])])
         await watch.stop()
