@@ -35,11 +35,13 @@ class Service:
     def start(self) -> None:
         store = str(self.folder / "store.sqlite")
         command = [str(PROGRAM), "serve", "--listen", self.address, "--store", store, *self._flags]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        log = self.folder / "log"
+        with log.open("a") as errors:
+            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         assert self._process.stdout is not None
         while "ready" not in (line := self._process.stdout.readline()):
             if not line:
-                raise RuntimeError("the service does not start")
+                raise RuntimeError(f"the service does not start: {log.read_text()[-500:]}")
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
         if self._process is not None:

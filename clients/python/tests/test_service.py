@@ -406,7 +406,7 @@ class BrokenTests(unittest.IsolatedAsyncioTestCase):
         return db
 
     async def test_connections_and_the_service_are_killed(self) -> None:
-        seed = int(os.environ.get("GEOBUCKET_TEST_SEED", "20261128"))
+        seed = int(os.environ.get("CHAOS_SEED", "20261128"))
         network = Network(self.service.port, seed)
         address = await network.start()
         self.addAsyncCleanup(network.stop)
