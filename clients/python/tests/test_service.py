@@ -277,6 +277,29 @@ class ServiceTests(unittest.TestCase):
         with geobucket.connect(["127.0.0.1:1", self.service.address]) as db:
             db.ping()
 
+    def test_a_loop_over_a_watch_is_ended_from_another_thread(self) -> None:
+        for end in ("stop", "close"):
+            with self.subTest(end):
+                db = geobucket.connect(self.service.address)
+                watch = db["ended"].watch()
+                next(watch)
+                ends: list[str] = []
+
+                def loop(watch: Any = watch, ends: list[str] = ends) -> None:
+                    try:
+                        ends.append(f"after {list(watch)}")
+                    except geobucket.Unavailable as error:
+                        ends.append(str(error))
+
+                thread = threading.Thread(target=loop)
+                thread.start()
+                if end == "stop":
+                    watch.stop()
+                    thread.join(20)
+                db.close()
+                thread.join(20)
+                self.assertEqual(ends, ["after []" if end == "stop" else "the client is closed"])
+
     def test_a_watch(self) -> None:
         db = self.connect()
         riders = db["riders"]
@@ -430,6 +453,9 @@ class BrokenTests(unittest.IsolatedAsyncioTestCase):
 
         inside = F("at").within(km(1), of=(35.01, 139.01))
         watch = bucket.watch(inside)
+        nearest = bucket.find(F("at").within(of=(35.01, 139.01))).nearest().limit(5)
+        ranking = bucket.watch(nearest, interval=0)
+        await anext(ranking)
         tasks = [asyncio.ensure_future(write(number)) for number in range(12)]
         tasks += [asyncio.ensure_future(ask()), asyncio.ensure_future(ask())]
         began = time.monotonic()
@@ -451,9 +477,12 @@ class BrokenTests(unittest.IsolatedAsyncioTestCase):
             state = await asyncio.wait_for(anext(watch), 20)
         wanted = {item["_id"]: item async for item in bucket.find(inside)}
         self.assertEqual(state.objects, wanted, f"seed {seed}")
+        change = await ranking.sync()
+        shown = await asyncio.wait_for(anext(ranking), 20)
+        self.assertGreaterEqual(shown.change, change)
+        self.assertEqual(list(shown.objects.values()), await nearest.all(), f"seed {seed}")
         async for item in bucket.find():
             self.assertEqual(item["_version"], counts[int(item["_id"][1:])])
-        await watch.stop()
 
     async def test_many_objects_through_a_bad_network(self) -> None:
         network = Network(self.service.port, 7)

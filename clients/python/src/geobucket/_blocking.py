@@ -74,7 +74,7 @@ class Database(DatabaseOperations, Blocks):
         return Bucket(self._source, self._codec, name, Model())
 
     def close(self) -> None:
-        """Ends the connection. Calls under way fail, watches end."""
+        """Ends the connection. Calls and watches under way fail."""
         self._source.close()
 
     def __enter__(self) -> Database:

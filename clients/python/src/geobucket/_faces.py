@@ -98,8 +98,9 @@ class Portal:
 
     @property
     def link(self) -> Link:
-        assert self._worker is not None
-        return self._worker.link
+        if (worker := self._worker) is None:
+            raise errors.Unavailable("the client is closed")
+        return worker.link
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What comes of a coroutine; an exception here, such as KeyboardInterrupt, cancels it."""

@@ -139,11 +139,12 @@ class Session:
             finish({}, None)
 
     def close(self) -> None:
-        """Ends everything: calls fail, watches end."""
+        """Ends everything: calls and watches fail."""
         self.phase = Phase.CLOSED
-        self._fail_all(errors.Unavailable("the client is closed"))
+        closed = errors.Unavailable("the client is closed")
+        self._fail_all(closed)
         for watch in list(self._watches):
-            self._end(watch, None)
+            self._end(watch, closed)
 
     # What happens to the connection
 

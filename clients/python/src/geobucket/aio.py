@@ -69,7 +69,7 @@ class Database(DatabaseOperations, Awaits):
         return Bucket(self._source, self._link.session.codec, name, Model())
 
     async def close(self) -> None:
-        """Ends the connection. Calls under way fail, watches end."""
+        """Ends the connection. Calls and watches under way fail."""
         await self._link.close()
 
     async def __aenter__(self) -> Database:
