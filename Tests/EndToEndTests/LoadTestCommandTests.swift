@@ -2,8 +2,8 @@ import Foundation
 import GeoBucketClient
 import JSONText
 import LoadTest
-import Operations
 import QueryServer
+import ServiceDesk
 import TestSupport
 import Testing
 

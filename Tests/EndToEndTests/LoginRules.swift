@@ -1,6 +1,6 @@
 import GeoBucketClient
 import Objects
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
 import Wire

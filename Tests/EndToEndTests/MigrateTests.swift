@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import GeoBucketClient
 import JSONText
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
 

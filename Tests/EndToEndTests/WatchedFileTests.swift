@@ -1,7 +1,7 @@
 import Foundation
 import Logging
-import Operations
 import Runtime
+import ServiceDesk
 import Synchronization
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
 import WebServer

@@ -1,7 +1,6 @@
 import BackendContract
 import Dispatch
 import Glibc
-import ObjectStore
 import Objects
 import Runtime
 import Synchronization

@@ -1,6 +1,5 @@
 import BackendContract
 import Logging
-import ObjectStore
 import Objects
 import Runtime
 

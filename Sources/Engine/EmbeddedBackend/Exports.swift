@@ -1,7 +1,6 @@
 import BackendContract
 import InMemoryEngine
 import JSONText
-import ObjectStore
 import Objects
 import Runtime
 import Synchronization

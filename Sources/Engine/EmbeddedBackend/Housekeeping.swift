@@ -1,7 +1,6 @@
 import CGlibc
 import InMemoryEngine
 import Logging
-import ObjectStore
 import Runtime
 import Synchronization
 

@@ -1,5 +1,4 @@
 import BackendContract
-import ObjectStore
 
 /// A store out of a backup.
 public enum RestoredStore {

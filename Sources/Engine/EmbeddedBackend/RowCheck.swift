@@ -1,7 +1,6 @@
 import BackendContract
 import InMemoryEngine
 import JSONText
-import ObjectStore
 import Objects
 
 /// Checks the rows of a store, one by one, against the rules for objects and against an index.

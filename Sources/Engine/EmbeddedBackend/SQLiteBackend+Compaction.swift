@@ -1,5 +1,4 @@
 import BackendContract
-import ObjectStore
 import Objects
 
 extension SQLiteBackend {

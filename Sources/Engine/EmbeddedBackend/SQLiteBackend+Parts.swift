@@ -1,7 +1,6 @@
 import BackendContract
 import InMemoryEngine
 import JSONText
-import ObjectStore
 import Objects
 
 /// A store that has only some of the buckets of its upstream. The caller knows which, and asks for

@@ -3,7 +3,6 @@ import Glibc
 import InMemoryEngine
 import JSONText
 import Logging
-import ObjectStore
 import Objects
 import QueryLanguage
 import Runtime

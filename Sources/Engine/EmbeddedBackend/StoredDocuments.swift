@@ -1,6 +1,5 @@
 import BackendContract
 import InMemoryEngine
-import ObjectStore
 import Objects
 
 /// The store as the engine's source of documents.

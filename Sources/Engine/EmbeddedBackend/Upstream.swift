@@ -1,8 +1,6 @@
 import BackendContract
-import ObjectStore
 import Objects
 import QueryLanguage
-import WriteRules
 
 /// The truth that several stores share. A store that has an upstream holds a copy of it: every
 /// transaction is decided there before it takes effect here.

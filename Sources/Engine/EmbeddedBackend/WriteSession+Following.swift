@@ -1,5 +1,4 @@
 import BackendContract
-import ObjectStore
 import Objects
 
 /// Takes over what other stores have changed.

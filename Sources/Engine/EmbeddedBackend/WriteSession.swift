@@ -1,10 +1,8 @@
 import BackendContract
 import InMemoryEngine
 import JSONText
-import ObjectStore
 import Objects
 import QueryLanguage
-import WriteRules
 
 /// The state of one write transaction: a transaction of the store together with the engine's next
 /// snapshot. The write rules read from it and write to it as one state.

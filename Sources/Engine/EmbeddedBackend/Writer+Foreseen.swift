@@ -1,6 +1,5 @@
 import BackendContract
 import InMemoryEngine
-import ObjectStore
 import Objects
 import QueryLanguage
 

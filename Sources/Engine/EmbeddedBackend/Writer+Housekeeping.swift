@@ -1,8 +1,6 @@
 import BackendContract
 import InMemoryEngine
-import ObjectStore
 import Runtime
-import WriteRules
 
 /// What the writer does between two transactions, besides writes.
 extension Writer {

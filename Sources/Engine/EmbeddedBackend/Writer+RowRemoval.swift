@@ -1,5 +1,4 @@
 import BackendContract
-import ObjectStore
 import Runtime
 
 /// The rows that listed deletions have left.

@@ -2,11 +2,9 @@ import BackendContract
 import InMemoryEngine
 import JSONText
 import Logging
-import ObjectStore
 import Objects
 import Runtime
 import Synchronization
-import WriteRules
 
 /// The one writer. It takes waiting writes and combines them into one transaction (group commit).
 /// It then applies them to the engine and answers them.

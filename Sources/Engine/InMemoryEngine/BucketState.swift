@@ -1,6 +1,5 @@
 import BackendContract
 import CGlibc
-import Columns
 import Geodesy
 import JSONText
 import Objects

@@ -1,5 +1,4 @@
 import BackendContract
-import Columns
 import JSONText
 import Objects
 import PersistentStructures

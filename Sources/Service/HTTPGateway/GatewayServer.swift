@@ -2,8 +2,8 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 import ServiceLifecycle
 
 /// Health and metrics over HTTP, on a separate port and event loop.

@@ -1,6 +1,6 @@
 import NIOCore
 import Objects
-import Operations
+import ServiceDesk
 import Synchronization
 
 /// How many connections a listener for HTTP has, and how long each may take.

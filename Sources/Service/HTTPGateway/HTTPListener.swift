@@ -3,7 +3,7 @@ import HummingbirdCore
 import Listeners
 import Logging
 import NIOCore
-import Operations
+import ServiceDesk
 import ServiceLifecycle
 
 /// Listens for HTTP connections on event loops of its own, and has their requests answered.

@@ -1,5 +1,5 @@
 import Objects
-import Operations
+import ServiceDesk
 
 extension Connection {
     /// An event of a connection.

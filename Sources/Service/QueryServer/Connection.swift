@@ -1,7 +1,7 @@
 import DequeModule
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 
 /// One connection as a state machine: events in, actions out; no sockets, no threads, no clock.
 ///

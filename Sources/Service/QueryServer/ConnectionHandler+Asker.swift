@@ -2,8 +2,7 @@ import BackendContract
 import JSONText
 import NIOCore
 import Objects
-import Operations
-import WireProtocol
+import ServiceDesk
 
 /// How a connection takes what the desk does for its requests: at once into the loop's output, or from
 /// other threads by the loop's `FinishedAnswers`.

@@ -3,9 +3,8 @@ import JSONText
 import NIOCore
 import NIOTLS
 import Objects
-import Operations
 import Runtime
-import WireProtocol
+import ServiceDesk
 
 /// Connects a channel to its `Connection`: passes events in and carries actions out.
 ///

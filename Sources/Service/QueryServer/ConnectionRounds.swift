@@ -1,7 +1,7 @@
 import NIOCore
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 
 /// Checks every connection of an event loop periodically: its timeouts, and the memory that it uses.
 ///

@@ -1,8 +1,7 @@
 import DequeModule
 import JSONText
 import Objects
-import Operations
-import WireProtocol
+import ServiceDesk
 
 /// The requests of one connection in order, and the lines of their answers; pure.
 ///

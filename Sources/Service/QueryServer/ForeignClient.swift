@@ -1,5 +1,4 @@
-import Operations
-import WireProtocol
+import ServiceDesk
 
 /// Whether a client speaks JSON-RPC, found out by what it says first. A browser does not: any page can
 /// make it send a request of HTTP to any port, with lines in the body that would be requests here.

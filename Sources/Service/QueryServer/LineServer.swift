@@ -4,10 +4,9 @@ import Logging
 import NIOCore
 import NIOPosix
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 import ServiceLifecycle
-import WireProtocol
 
 /// The service on a TCP port: JSON-RPC 2.0, one message a line.
 ///
@@ -16,7 +15,7 @@ import WireProtocol
 ///
 /// Each connection belongs to one of several event loops; costly queries run on worker threads.
 public struct LineServer: ServiceLifecycle.Service {
-    private let service: Operations.Service
+    private let service: QueryService
     private let host: String
     private let port: Int
     private let drainTime: Duration
@@ -36,7 +35,7 @@ public struct LineServer: ServiceLifecycle.Service {
     ///   - workers: worker threads that outlive the server.
     ///   - ready: called with the listening address once connections are accepted.
     public init(
-        service: Operations.Service, host: String, port: Int, drainTime: Duration,
+        service: QueryService, host: String, port: Int, drainTime: Duration,
         tls: TLSIdentity? = nil, nodes: NodeSecret? = nil, proxies: TrustedProxies = .init(),
         workers: Workers, logger: Logger,
         ready: @escaping @Sendable (_ host: String, _ port: Int) -> Void

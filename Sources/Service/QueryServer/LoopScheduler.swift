@@ -3,9 +3,8 @@ import DequeModule
 import JSONText
 import NIOCore
 import Objects
-import Operations
 import Runtime
-import WireProtocol
+import ServiceDesk
 
 /// A connection, as its event loop's scheduler sees it.
 protocol ScheduledConnection: AnyObject, Sendable {
@@ -88,7 +87,7 @@ final class LoopScheduler {
     private var held: Deque<(user: any ScheduledConnection, since: Int64)> = []
 
     init(
-        service: Service, eventLoop: any EventLoop, executor: LoopExecutor, room: WriteRoom,
+        service: QueryService, eventLoop: any EventLoop, executor: LoopExecutor, room: WriteRoom,
         connectionMemory: ConnectionMemory, links: NodeLinks? = nil
     ) {
         clock = service.clock

@@ -1,7 +1,7 @@
 import BackendContract
 import NIOCore
 import Objects
-import Operations
+import ServiceDesk
 
 /// Lets the reads of one event loop begin when the backend agrees. The reads that come up in one
 /// turn of the loop are one question to it, and its answer is one task of the loop.
@@ -22,12 +22,12 @@ final class ReadGate {
         }
     }
 
-    private let service: Service
+    private let service: QueryService
     private let eventLoop: any EventLoop
     private let answers: FinishedAnswers
     private var arrived: [Arrival] = []
 
-    init(_ service: Service, _ eventLoop: any EventLoop, _ answers: FinishedAnswers) {
+    init(_ service: QueryService, _ eventLoop: any EventLoop, _ answers: FinishedAnswers) {
         self.service = service
         self.eventLoop = eventLoop
         self.answers = answers

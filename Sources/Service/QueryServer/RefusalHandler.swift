@@ -1,7 +1,7 @@
 import JSONText
 import NIOCore
 import Objects
-import WireProtocol
+import ServiceDesk
 
 /// Refuses a connection: answers its first request with the failure and closes.
 ///

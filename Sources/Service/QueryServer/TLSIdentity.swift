@@ -1,6 +1,6 @@
 import NIOCore
 import Objects
-import Operations
+import ServiceDesk
 import Synchronization
 
 /// The service's certificate and key, and the authorities for client certificates: TLS 1.2 or

@@ -1,7 +1,7 @@
 import JSONText
 import Objects
-import Operations
 import QueryLanguage
+import ServiceDesk
 
 /// The languages of a request's `filter`, as `filter-lang` names them.
 public enum FilterLanguage: String, CaseIterable, Sendable {

@@ -1,6 +1,6 @@
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import Wire
 
 /// The service as the paths of the web port use it: calls as values, and logins.

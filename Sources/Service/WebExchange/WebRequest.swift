@@ -1,5 +1,5 @@
 import HTTPTypes
-import Operations
+import ServiceDesk
 
 /// A request of the web port, with its whole body where one is taken.
 ///

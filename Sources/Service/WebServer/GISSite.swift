@@ -3,8 +3,7 @@ import WebExchange
 // The part of the web port that maps and GIS programs use, which the package trait GIS adds.
 
 #if GIS
-    import FeaturesAPI
-    import VectorTiles
+    import GISSites
 
     /// The paths below `/tiles` and `/ogc`.
     struct GISSite: Sendable {

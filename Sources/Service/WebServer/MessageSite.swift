@@ -2,20 +2,19 @@ import HTTPTypes
 import JSONText
 import NIOCore
 import Objects
-import Operations
 import QueryServer
+import ServiceDesk
 import Synchronization
 import WebExchange
-import WireProtocol
 
 /// `POST /rpc`: the methods of the line protocol, one message or batch a request.
 struct MessageSite: Sendable {
-    let service: Operations.Service
+    let service: QueryService
     let desk: AsyncDesk
     let access: WebAccess
     private let exports: ConnectionExports
 
-    init(service: Operations.Service, desk: AsyncDesk, access: WebAccess) {
+    init(service: QueryService, desk: AsyncDesk, access: WebAccess) {
         (self.service, self.desk, self.access) = (service, desk, access)
         exports = ConnectionExports { caller in
             caller.export.close()

@@ -1,6 +1,6 @@
 import CWebFiles
 import Glibc
-import Operations
+import ServiceDesk
 import Synchronization
 import WebExchange
 

@@ -1,7 +1,7 @@
 import Digests
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import Synchronization
 
 /// The sessions of browsers: logins under a secret that a cookie carries. They end with the process.

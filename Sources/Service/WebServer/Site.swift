@@ -1,19 +1,18 @@
 import HTTPGateway
 import HTTPTypes
 import HummingbirdCore
-import KiiREST
 import Listeners
 import Logging
 import NIOCore
 import Objects
-import Operations
 import QueryServer
 import Runtime
+import ServiceDesk
 import WebExchange
 
 /// Answers each request of the web port: reads it, finds out what it asks for, and sends the answer.
 struct Site: Sendable {
-    private let service: Operations.Service
+    private let service: QueryService
     private let access: WebAccess
     private let messages: MessageSite
     private let watches: WatchSite
@@ -31,7 +30,7 @@ struct Site: Sendable {
     ///   - isSecure: whether connections have TLS.
     ///   - loop: the event loop of the connections.
     init(
-        service: Operations.Service, desk: AsyncDesk, settings: WebPort.Settings,
+        service: QueryService, desk: AsyncDesk, settings: WebPort.Settings,
         proxies: TrustedProxies, isSecure: Bool, loop: any EventLoop, logger: Logger
     ) {
         self.service = service

@@ -3,16 +3,15 @@ import JSONText
 import LiveQueries
 import NIOCore
 import Objects
-import Operations
 import QueryLanguage
 import Runtime
+import ServiceDesk
 import Synchronization
 import WebExchange
-import WireProtocol
 
 /// `GET /watch`: a live query as server-sent events.
 struct WatchSite: Sendable {
-    let service: Operations.Service
+    let service: QueryService
     let desk: AsyncDesk
     let access: WebAccess
     let catalog: Catalog
@@ -21,7 +20,7 @@ struct WatchSite: Sendable {
     private let streams = StreamCounts()
 
     init(
-        service: Operations.Service, desk: AsyncDesk, access: WebAccess, catalog: Catalog,
+        service: QueryService, desk: AsyncDesk, access: WebAccess, catalog: Catalog,
         loop: any EventLoop
     ) {
         (self.service, self.desk, self.access) = (service, desk, access)
@@ -168,13 +167,13 @@ struct EventStream: Sendable {
     fileprivate let caller: Caller
     /// Whose stream it is: the login may end before it.
     fileprivate let owner: String
-    private let service: Operations.Service
+    private let service: QueryService
     private let loop: any EventLoop
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
     /// The events of a caller whose watch is about to begin.
-    init(caller: Caller, owner: String, service: Operations.Service, loop: any EventLoop) {
+    init(caller: Caller, owner: String, service: QueryService, loop: any EventLoop) {
         (self.caller, self.owner, self.service, self.loop) = (caller, owner, service, loop)
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         caller.watches.onWake { [wake] in wake.yield() }

@@ -1,17 +1,15 @@
 import HTTPTypes
 import JSONText
-import KiiREST
 import Logging
 import Objects
-import Operations
 import QueryServer
 import Runtime
+import ServiceDesk
 import WebExchange
-import WireProtocol
 
 /// Who asks, and whether a browser does so for a page that may.
 struct WebAccess: Sendable {
-    private let service: Operations.Service
+    private let service: QueryService
     private let settings: WebPort.Settings
     private let logger: Logger
     private let sessions: Sessions
@@ -19,7 +17,7 @@ struct WebAccess: Sendable {
 
     /// - Parameter isSecure: whether connections have TLS.
     init(
-        service: Operations.Service, settings: WebPort.Settings, isSecure: Bool, logger: Logger
+        service: QueryService, settings: WebPort.Settings, isSecure: Bool, logger: Logger
     ) {
         (self.service, self.settings, self.logger) = (service, settings, logger)
         sessions = Sessions(service.limits)

@@ -1,10 +1,9 @@
 import HTTPGateway
-import KiiREST
 import Logging
 import NIOCore
 import Objects
-import Operations
 import QueryServer
+import ServiceDesk
 import ServiceLifecycle
 import WebExchange
 
@@ -62,7 +61,7 @@ public struct WebPort: ServiceLifecycle.Service {
         case knownNames
     }
 
-    private let service: Operations.Service
+    private let service: QueryService
     private let workers: Workers
     private let settings: Settings
     private let tls: TLSIdentity?
@@ -78,7 +77,7 @@ public struct WebPort: ServiceLifecycle.Service {
     ///   - proxies: whose requests name the clients that they are passed on for.
     ///   - listening: called with the listening address once connections are accepted.
     public init(
-        service: Operations.Service, workers: Workers, settings: Settings,
+        service: QueryService, workers: Workers, settings: Settings,
         tls: TLSIdentity? = nil, nodes: NodeSecret? = nil, proxies: TrustedProxies = .init(),
         logger: Logger,
         listening: @escaping @Sendable (_ host: String, _ port: Int) -> Void

@@ -1,8 +1,7 @@
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import WebExchange
-import WireProtocol
 
 /// The operations of a service, for the sites of the web port.
 struct WebService: WebOperations {

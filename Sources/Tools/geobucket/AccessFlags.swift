@@ -1,9 +1,9 @@
 import ArgumentParser
 import Logging
 import Objects
-import Operations
 import QueryServer
 import Runtime
+import ServiceDesk
 
 /// The flags of `serve` for logins, tokens and TLS.
 struct AccessFlags: ParsableArguments {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Logging
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 
 /// The flags of `serve` for the log of who does what.
 struct AuditFlags: ParsableArguments {

@@ -4,7 +4,6 @@ import EmbeddedBackend
 import GeoBucketClient
 import Glibc
 import JSONText
-import ObjectStore
 
 /// `geobucket backup`: copies a store and verifies the copy, while writes go on.
 struct Backup: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PostgresStore
+import PostgresBackend
 
 /// The flags of `serve` for backups that it makes by itself.
 struct BackupFlags: ParsableArguments {

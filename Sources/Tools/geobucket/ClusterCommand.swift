@@ -1,6 +1,6 @@
 import ArgumentParser
 import BackendContract
-import PostgresStore
+import PostgresBackend
 
 /// `geobucket cluster`: what concerns all nodes of a cluster.
 struct ClusterCommand: ParsableCommand {

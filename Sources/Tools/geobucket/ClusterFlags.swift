@@ -1,7 +1,6 @@
 import ArgumentParser
-import PostgresStore
+import PostgresBackend
 import QueryServer
-import ReplicatedBackend
 
 /// The flags of `serve` for a store in PostgreSQL.
 struct ClusterFlags: ParsableArguments {

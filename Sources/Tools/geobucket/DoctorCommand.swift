@@ -3,9 +3,8 @@ import EmbeddedBackend
 import GeoBucketClient
 import Glibc
 import JSONText
-import ObjectStore
-import Operations
 import Runtime
+import ServiceDesk
 
 /// `geobucket doctor`: says what is wrong with a service or a store, or will be.
 struct DoctorCommand: AsyncParsableCommand {
@@ -55,7 +54,7 @@ struct DoctorCommand: AsyncParsableCommand {
             let diagnosis = Diagnosis(
                 sample: sample, connectionLimit: limit,
                 clockAhead: (sample.numbers["host.time"] ?? asked) - asked, now: Double(now))
-            let own = Operations.Service.version
+            let own = QueryService.version
             let difference =
                 version == own ? [] : ["it has version \(version), and this program \(own)"]
             return difference + diagnosis.findings

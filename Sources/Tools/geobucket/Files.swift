@@ -1,5 +1,5 @@
 import Glibc
-import Operations
+import ServiceDesk
 
 /// Access to small files and to the environment.
 enum Files {

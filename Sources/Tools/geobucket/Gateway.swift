@@ -2,20 +2,20 @@ import CoreMetrics
 import HTTPGateway
 import Logging
 import Objects
-import Operations
+import ServiceDesk
 import Synchronization
 
 /// Health and metrics over HTTP, from before the store is open until the service has stopped.
 final class Gateway: Sendable {
     let health = Health()
     private let registry = PrometheusRegistry()
-    private let observed = Mutex<Operations.Service?>(nil)
+    private let observed = Mutex<QueryService?>(nil)
 
     /// Starts recording metrics. Create it once, before anything that records them.
     init() { MetricsSystem.bootstrap(registry) }
 
     /// Adds the gauges of a service.
-    func observe(_ service: Operations.Service) { observed.withLock { $0 = service } }
+    func observe(_ service: QueryService) { observed.withLock { $0 = service } }
 
     /// Runs `body` while the gateway listens on an address.
     func serving(

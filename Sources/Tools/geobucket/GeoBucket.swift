@@ -1,5 +1,5 @@
 import ArgumentParser
-import Operations
+import ServiceDesk
 
 /// The program and its subcommands.
 @main
@@ -15,7 +15,7 @@ struct GeoBucket: AsyncParsableCommand {
 
             Exit status: 0 success, 1 the work failed, 2 wrong usage, 4 nothing found (--fail-if-empty).
             """,
-        version: Operations.Service.version,
+        version: QueryService.version,
         subcommands: [
             Serve.self, Load.self, Inspect.self, ImportArchive.self, QueryCommand.self, Count.self,
             WatchCommand.self, GetCommand.self, PutCommand.self, PatchCommand.self,

@@ -1,6 +1,6 @@
 import ArgumentParser
-import KiiREST
 import LoadTest
+import WebServer
 
 /// The flags of `loadtest` for queries over HTTP instead of the line protocol.
 struct LoadWebFlags: ParsableArguments {

@@ -1,9 +1,8 @@
 import ArgumentParser
+import EmbeddedBackend
 import Glibc
-import ObjectStore
 import Objects
-import PostgresStore
-import ReplicatedBackend
+import PostgresBackend
 
 /// `geobucket migrate`: copies a store from a file into PostgreSQL, or back.
 struct Migrate: ParsableCommand {

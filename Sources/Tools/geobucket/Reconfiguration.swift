@@ -1,8 +1,8 @@
 import ArgumentParser
 import Logging
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 import Synchronization
 
 /// Reads the configuration file of a running service again, applies what may change while it runs, and
@@ -25,7 +25,7 @@ final class Reconfiguration: Sendable {
     private struct State {
         var settings: Settings
         var limits: Limits
-        var service: Operations.Service?
+        var service: QueryService?
         var backups: ScheduledBackups?
     }
 
@@ -53,7 +53,7 @@ final class Reconfiguration: Sendable {
     }
 
     /// Applies later changes to a service.
-    func observe(_ service: Operations.Service) { state.withLock { $0.service = service } }
+    func observe(_ service: QueryService) { state.withLock { $0.service = service } }
 
     /// Applies later changes to backups.
     func observe(_ backups: ScheduledBackups?) { state.withLock { $0.backups = backups } }

@@ -1,7 +1,7 @@
 import Logging
-import Operations
 import QueryServer
 import Runtime
+import ServiceDesk
 import ServiceLifecycle
 import UnixSignals
 

@@ -2,8 +2,7 @@ import ArgumentParser
 import BackendContract
 import EmbeddedBackend
 import Glibc
-import ObjectStore
-import PostgresStore
+import PostgresBackend
 
 /// `geobucket restore`: makes a store out of a backup.
 struct Restore: ParsableCommand {

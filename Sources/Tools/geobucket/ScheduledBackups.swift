@@ -3,7 +3,6 @@ import CoreMetrics
 import EmbeddedBackend
 import Glibc
 import Logging
-import ObjectStore
 import Runtime
 import Synchronization
 

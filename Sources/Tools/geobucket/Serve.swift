@@ -4,11 +4,10 @@ import EmbeddedBackend
 import Foundation
 import LiveQueries
 import Logging
-import ObjectStore
 import Objects
-import Operations
 import QueryServer
 import Runtime
+import ServiceDesk
 import ServiceLifecycle
 import WebServer
 
@@ -152,7 +151,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func noteStart(_ settings: Settings, _ logger: Logger) {
-        var metadata: Logger.Metadata = ["version": "\(Operations.Service.version)"]
+        var metadata: Logger.Metadata = ["version": "\(QueryService.version)"]
         if let path = settings.filePath {
             metadata["configuration"] = "\(URL(filePath: path).path)"
         }
@@ -305,7 +304,7 @@ struct Serve: AsyncParsableCommand {
         _ backend: any ClosableBackend, in frame: Frame, _ gateway: Gateway?
     ) async throws {
         let logger = frame.reloading.logger
-        let service = Operations.Service(
+        let service = QueryService(
             backend: backend, limits: frame.limits, access: frame.reloading.access?.control,
             everybody: frame.everybody,
             health: gateway?.health ?? Health(), clock: frame.clock,
@@ -333,7 +332,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func lineServices(
-        _ service: Operations.Service, _ backend: any ClosableBackend, in frame: Frame,
+        _ service: QueryService, _ backend: any ClosableBackend, in frame: Frame,
         _ workers: Workers
     ) -> ServiceGroup {
         let logger = frame.reloading.logger
@@ -362,7 +361,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func run(
-        _ lines: ServiceGroup, of service: Operations.Service, in frame: Frame
+        _ lines: ServiceGroup, of service: QueryService, in frame: Frame
     ) async throws {
         frame.stopping.take(lines)
         do {

@@ -3,9 +3,8 @@ import EmbeddedBackend
 import Foundation
 import Glibc
 import Logging
-import ObjectStore
 import Objects
-import ReplicatedBackend
+import PostgresBackend
 import Runtime
 
 /// The store that `serve` runs on.

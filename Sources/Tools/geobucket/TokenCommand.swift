@@ -1,8 +1,8 @@
 import ArgumentParser
 import Glibc
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 
 /// `geobucket token`: manages the tokens with which clients log in.
 struct TokenCommand: ParsableCommand {

@@ -1,5 +1,5 @@
 import Glibc
-import Operations
+import ServiceDesk
 
 /// The tokens file on disk: read and replaced whole, one change at a time.
 struct TokenStore: Sendable {

@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Logging
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 import Synchronization
 
 /// Controls the logins of a running service by its current tokens file and key set.

@@ -1,7 +1,7 @@
 import Dispatch
 import Logging
-import Operations
 import Runtime
+import ServiceDesk
 import Synchronization
 
 /// A file that configures a running service and may change at any time.

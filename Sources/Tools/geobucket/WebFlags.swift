@@ -1,6 +1,5 @@
 import ArgumentParser
-import KiiREST
-import Operations
+import ServiceDesk
 import WebServer
 
 /// The flags of `serve` for its data over HTTP.

@@ -6,7 +6,7 @@ import Synchronization
 import SyntheticData
 import Testing
 
-@testable import ReplicatedBackend
+@testable import PostgresBackend
 
 @Suite(.timeLimit(.minutes(5))) struct AppliedStateTests {
     private let clock = ServiceClock()

@@ -1,14 +1,12 @@
 import BackendContract
 import EmbeddedBackend
 import Logging
-import ObjectStore
 import Objects
 import QueryLanguage
 import Runtime
 import Synchronization
 import TestSupport
 import Testing
-import WriteRules
 
 /// Writes at a store that is far behind its upstream.
 @Suite struct CatchingUpTests {

@@ -1,5 +1,5 @@
+import EmbeddedBackend
 import Foundation
-import ObjectStore
 import Objects
 import Synchronization
 import TestSupport

@@ -2,7 +2,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@testable import PostgresStore
+@testable import PostgresBackend
 
 /// The migrations of the tables in PostgreSQL.
 @Suite(.needsPostgreSQL) struct ClusterSchemaTests {

@@ -1,12 +1,11 @@
 import BackendContract
-import ObjectStore
+import EmbeddedBackend
 import Objects
 import Runtime
 import TestSupport
 import Testing
-import WriteRules
 
-@testable import PostgresStore
+@testable import PostgresBackend
 
 /// How the tables in PostgreSQL are read: at once or piece by piece, and by which plans.
 @Suite(.needsPostgreSQL) struct ClusterTablesTests {

@@ -1,5 +1,5 @@
 import BackendContract
-import ObjectStore
+import EmbeddedBackend
 import Objects
 import QueryLanguage
 import TestSupport

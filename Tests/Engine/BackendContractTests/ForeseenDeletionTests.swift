@@ -1,7 +1,6 @@
 import BackendContract
 import InMemoryEngine
 import JSONText
-import ObjectStore
 import Objects
 import QueryLanguage
 import Runtime
@@ -9,7 +8,7 @@ import TestSupport
 import Testing
 
 @testable import EmbeddedBackend
-@testable import ReplicatedBackend
+@testable import PostgresBackend
 
 /// Large deletions of another store, of which this one knows the clause before they are done.
 @Suite struct ForeseenDeletionTests {

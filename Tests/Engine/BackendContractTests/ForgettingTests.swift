@@ -1,10 +1,9 @@
 import BackendContract
+import EmbeddedBackend
 import InMemoryEngine
-import ObjectStore
 import Objects
 import TestSupport
 import Testing
-import WriteRules
 
 /// What is kept for a time or as long as something needs it is forgotten afterwards.
 @Suite struct ForgettingTests {

@@ -3,7 +3,6 @@ import EmbeddedBackend
 import Foundation
 import GRDB
 import InMemoryEngine
-import ObjectStore
 import Objects
 import TestSupport
 import Testing

@@ -3,7 +3,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@testable import ReplicatedBackend
+@testable import PostgresBackend
 
 @Suite struct HeldBucketsTests {
     private let shops = BucketName(trusted: "shops")

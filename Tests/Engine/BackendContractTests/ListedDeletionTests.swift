@@ -1,11 +1,11 @@
 import BackendContract
-import ObjectStore
+import EmbeddedBackend
 import Objects
 import Runtime
 import TestSupport
 import Testing
 
-@testable import PostgresStore
+@testable import PostgresBackend
 
 /// How deletions of many objects are written to the tables in PostgreSQL, and read from them before,
 /// while and after their rows are removed.

@@ -1,8 +1,7 @@
 import BackendContract
 import Foundation
 import Objects
-import PostgresStore
-import ReplicatedBackend
+import PostgresBackend
 import Runtime
 import TestSupport
 import Testing

@@ -1,13 +1,12 @@
 import BackendContract
+import EmbeddedBackend
 import InMemoryEngine
-import ObjectStore
 import Objects
-import ReplicatedBackend
 import Runtime
 import TestSupport
 import Testing
 
-@testable import PostgresStore
+@testable import PostgresBackend
 
 /// Deletions of so many objects at a node that a list of them comes first and their rows go later, in
 /// PostgreSQL and at every node.

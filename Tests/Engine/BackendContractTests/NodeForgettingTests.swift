@@ -3,7 +3,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@testable import PostgresStore
+@testable import PostgresBackend
 
 /// What nodes keep in PostgreSQL for a time only.
 @Suite(.needsPostgreSQL) struct NodeForgettingTests {

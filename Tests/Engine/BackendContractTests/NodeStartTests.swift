@@ -1,13 +1,11 @@
 import EmbeddedBackend
 import Foundation
-import ObjectStore
 import Objects
-import ReplicatedBackend
 import Runtime
 import TestSupport
 import Testing
 
-@testable import PostgresStore
+@testable import PostgresBackend
 
 /// What a node finds out about PostgreSQL and its role before it is ready.
 @Suite(.needsPostgreSQL) struct NodeStartTests {

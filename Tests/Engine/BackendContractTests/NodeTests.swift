@@ -4,12 +4,11 @@ import Foundation
 import Glibc
 import JSONText
 import Objects
-import ReplicatedBackend
 import Runtime
 import TestSupport
 import Testing
 
-@testable import PostgresStore
+@testable import PostgresBackend
 
 /// What nodes of one cluster do that one back end alone cannot.
 @Suite(.needsPostgreSQL) struct NodeTests {

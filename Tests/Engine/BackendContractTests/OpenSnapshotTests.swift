@@ -1,12 +1,11 @@
-import ObjectStore
+import BackendContract
+import EmbeddedBackend
 import Objects
-import ReplicatedBackend
 import Runtime
 import TestSupport
 import Testing
-import WriteRules
 
-@testable import PostgresStore
+@testable import PostgresBackend
 
 /// What nodes do beside a transaction that stays open, as that of a `pg_dump`: until it ends, no row
 /// that is replaced or deleted goes away.

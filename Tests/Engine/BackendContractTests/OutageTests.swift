@@ -4,8 +4,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@testable import PostgresStore
-@testable import ReplicatedBackend
+@testable import PostgresBackend
 
 /// What a node decides while PostgreSQL does not answer, and when it answers again.
 @Suite struct OutageTests {

@@ -1,7 +1,7 @@
 import BackendContract
 import JSONText
 import Objects
-import ReplicatedBackend
+import PostgresBackend
 import SyntheticData
 import TestSupport
 import Testing

@@ -1,10 +1,8 @@
 import EmbeddedBackend
-import ObjectStore
 import Objects
 import Testing
 
-@testable import PostgresStore
-@testable import ReplicatedBackend
+@testable import PostgresBackend
 
 /// What an error of PostgreSQL means for a node and for its clients.
 @Suite struct PostgresFailureTests {

@@ -2,8 +2,7 @@ import Objects
 import TestSupport
 import Testing
 
-@testable import PostgresStore
-@testable import ReplicatedBackend
+@testable import PostgresBackend
 
 @Suite struct RendezvousTests {
     private static let buckets = (0..<10_000).map { BucketName(trusted: "users/u\($0)/notes") }

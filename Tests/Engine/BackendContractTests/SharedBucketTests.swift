@@ -3,7 +3,7 @@ import Foundation
 import GeoBucketClient
 import JSONText
 import Objects
-import ReplicatedBackend
+import PostgresBackend
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import BackendContract
 import GeoBucketClient
 import JSONText
 import Objects
-import ReplicatedBackend
+import PostgresBackend
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import BackendContract
+import EmbeddedBackend
 import Foundation
-import ObjectStore
 import Objects
 import TestSupport
 import Testing

@@ -2,13 +2,12 @@ import BackendContract
 import EmbeddedBackend
 import JSONText
 import Objects
-import ReplicatedBackend
 import Runtime
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import PostgresStore
+@testable import PostgresBackend
 
 /// Nodes over a primary whose commits wait for a standby.
 @Suite(.needsPostgreSQL, .serialized)

@@ -1,6 +1,5 @@
 import BackendContract
 import Geodesy
-import ObjectStore
 import Objects
 import QueryLanguage
 import TestSupport

@@ -5,7 +5,7 @@ import QueryLanguage
 import TestSupport
 import Testing
 
-@testable import Columns
+@testable import InMemoryEngine
 
 /// Columns and their orders against the documents they are made of.
 @Suite struct ColumnTests {

@@ -3,7 +3,7 @@ import PersistentStructures
 import TestSupport
 import Testing
 
-@testable import Columns
+@testable import InMemoryEngine
 
 /// The distinct values of narrow columns, and what is shared between their copies.
 @Suite struct PaletteTests {

@@ -6,7 +6,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Columns
 @testable import InMemoryEngine
 
 /// Planning looks at a sample of a bucket only for a moment, whatever its values are.

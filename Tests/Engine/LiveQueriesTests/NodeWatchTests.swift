@@ -1,11 +1,10 @@
 import Foundation
 import Objects
-import ReplicatedBackend
 import Runtime
 import TestSupport
 import Testing
 
-@testable import PostgresStore
+@testable import PostgresBackend
 
 /// What one node of a cluster has told goes on at another, and not after PostgreSQL has lost it.
 @Suite(.needsPostgreSQL) struct NodeWatchTests {

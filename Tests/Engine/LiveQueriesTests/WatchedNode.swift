@@ -2,12 +2,11 @@ import BackendContract
 import Dispatch
 import LiveQueries
 import Objects
-import ReplicatedBackend
 import Runtime
 import Synchronization
 import TestSupport
 
-@testable import PostgresStore
+@testable import PostgresBackend
 
 /// A node of a cluster with a hub.
 final class WatchedNode {

@@ -3,7 +3,6 @@ import JSONText
 import Objects
 import QueryLanguage
 import TestSupport
-import WriteRules
 
 /// A store that is a dictionary, and nothing else.
 final class DictionaryState: TransactionState {

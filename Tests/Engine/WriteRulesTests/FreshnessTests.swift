@@ -2,7 +2,6 @@ import BackendContract
 import Objects
 import TestSupport
 import Testing
-import WriteRules
 
 /// Writes that are done only over what is older.
 @Suite struct FreshnessTests {

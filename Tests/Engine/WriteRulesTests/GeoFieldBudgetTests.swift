@@ -1,7 +1,6 @@
 import BackendContract
 import Objects
 import Testing
-import WriteRules
 
 /// "`geoFields`: field paths at which one bucket holds GeoPoints."
 @Suite struct GeoFieldBudgetTests {

@@ -3,7 +3,6 @@ import JSONText
 import Objects
 import TestSupport
 import Testing
-import WriteRules
 
 /// The seeds of the generated histories, and behind them those that once failed: append, with the date
 /// and the fault.

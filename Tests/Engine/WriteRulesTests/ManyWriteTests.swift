@@ -2,7 +2,6 @@ import BackendContract
 import Objects
 import QueryLanguage
 import Testing
-import WriteRules
 
 /// Writes of many objects, deletions by clause and of whole buckets, expiry.
 @Suite struct ManyWriteTests {

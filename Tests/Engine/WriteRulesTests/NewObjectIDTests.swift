@@ -1,7 +1,7 @@
+import BackendContract
 import Objects
 import TestSupport
 import Testing
-import WriteRules
 
 /// UUIDs of version 7.
 @Suite struct NewObjectIDTests {

@@ -1,7 +1,6 @@
 import BackendContract
 import Objects
 import Testing
-import WriteRules
 
 /// Merge patches: what they leave, and when what they would leave is refused.
 @Suite struct PatchTests {

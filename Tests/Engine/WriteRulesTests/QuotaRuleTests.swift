@@ -1,7 +1,6 @@
 import BackendContract
 import Objects
 import Testing
-import WriteRules
 
 /// A write that would pass the quota of its bucket's scope is refused before anything is done.
 @Suite struct QuotaRuleTests {

@@ -1,10 +1,9 @@
-import BackendContract
 import JSONText
 import Objects
 import QueryLanguage
 import Testing
 
-@testable import WriteRules
+@testable import BackendContract
 
 /// Writes that are done once, however often they are asked for under one key.
 @Suite struct RequestMemoryTests {

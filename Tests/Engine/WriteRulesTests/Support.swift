@@ -3,7 +3,6 @@ import JSONText
 import Objects
 import TestSupport
 import Testing
-import WriteRules
 
 let shops = BucketName(trusted: "shops")
 

@@ -1,9 +1,8 @@
-import BackendContract
 import Objects
 import TestSupport
 import Testing
 
-@testable import WriteRules
+@testable import BackendContract
 
 /// What a write asks of the object that is there, and what it leaves of it.
 @Suite struct VersionTests {

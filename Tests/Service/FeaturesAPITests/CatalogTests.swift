@@ -1,5 +1,5 @@
 import Objects
-import Operations
+import ServiceDesk
 import Testing
 import Wire
 

@@ -1,13 +1,13 @@
 import HTTPTypes
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
 import WebExchange
 import Wire
 
-@testable import FeaturesAPI
+@testable import GISSites
 
 /// The documents around the features.
 @Suite struct DocumentTests {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WebExchange
 
-@testable import FeaturesAPI
+@testable import GISSites
 
 /// Random filters: the features that are answered are those for which a naive evaluation of the same
 /// expression, in SQL's three-valued logic, is true.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WebExchange
 
-@testable import FeaturesAPI
+@testable import GISSites
 
 /// The features of a collection.
 @Suite struct ItemsTests {

@@ -1,13 +1,13 @@
 import HTTPTypes
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
 import WebExchange
 import Wire
 
-@testable import FeaturesAPI
+@testable import GISSites
 
 /// Whose buckets the list of collections has.
 @Suite struct OwnCollectionsTests {

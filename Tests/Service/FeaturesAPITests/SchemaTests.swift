@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WebExchange
 
-@testable import FeaturesAPI
+@testable import GISSites
 
 /// What a collection's schemas tell, and that its features are as they tell.
 @Suite struct SchemaTests {

@@ -1,9 +1,9 @@
-import FeaturesAPI
+import GISSites
 import GeoBucketClient
 import HTTPTypes
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import Objects
-import Operations
+import ServiceDesk
 import Testing
 
 @testable import HTTPGateway

@@ -3,7 +3,7 @@ import HummingbirdCore
 import NIOCore
 import NIOEmbedded
 import Objects
-import Operations
+import ServiceDesk
 import Synchronization
 import TestSupport
 import Testing

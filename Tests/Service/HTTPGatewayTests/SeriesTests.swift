@@ -3,7 +3,7 @@ import HTTPGateway
 import Runtime
 import Testing
 
-@testable import Operations
+@testable import ServiceDesk
 
 /// The kinds of series, by what programs do with them.
 @Suite struct SeriesTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import KiiREST
+@testable import WebServer
 
 /// Objects' types as media types.
 @Suite struct DataTypeTests {

@@ -1,6 +1,5 @@
-import KiiREST
 import Objects
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
 import WebServer

@@ -1,5 +1,5 @@
 import Objects
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
 
@@ -8,7 +8,7 @@ import Testing
     /// A service by a clock of the test's, in nanoseconds.
     private static func with(
         _ limits: Limits, access: AccessControl? = nil,
-        _ body: (Service, TestClock) throws -> Void
+        _ body: (QueryService, TestClock) throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
             let time = TestClock(1_000_000_000)
@@ -16,7 +16,7 @@ import Testing
             opening.clock.nanoseconds = { time.now }
             let backend = try BackendKind.embedded.open(opening)
             defer { try? backend.close() }
-            let service = Service(
+            let service = QueryService(
                 backend: backend, limits: limits, access: access, clock: opening.clock)
             try body(service, time)
         }
@@ -24,7 +24,7 @@ import Testing
 
     /// A service that asks for logins and accepts none, and somebody who calls it.
     private static func withoutTokens(
-        requestsPerSecond: Int, _ body: (Service, Caller, TestClock) throws -> Void
+        requestsPerSecond: Int, _ body: (QueryService, Caller, TestClock) throws -> Void
     ) async throws {
         var limits = Limits()
         limits.requestsPerSecond = requestsPerSecond
@@ -36,7 +36,7 @@ import Testing
     /// Nil if the request is admitted; else the error code and after how many milliseconds to come
     /// again.
     private static func refusal(
-        _ operation: Operations.Operation, _ caller: Caller, _ service: Service
+        _ operation: ServiceDesk.Operation, _ caller: Caller, _ service: QueryService
     ) -> String? {
         do throws(ServiceFailure) {
             try service.admit(operation, from: caller)
@@ -131,7 +131,7 @@ import Testing
         async throws
     {
         try await Self.withoutTokens(requestsPerSecond: 1) { service, caller, time in
-            let read = Operations.Operation.read(BucketName(trusted: "shops"))
+            let read = ServiceDesk.Operation.read(BucketName(trusted: "shops"))
             #expect(Self.refusal(read, caller, service) == "UNAUTHORIZED")
             #expect(Self.refusal(read, caller, service) == "TOO_MANY_REQUESTS 1000")
             time.advance(999_999_999)
@@ -146,7 +146,7 @@ import Testing
     {
         try await Self.withoutTokens(requestsPerSecond: 0) { service, caller, _ in
             for _ in 0..<1_000 { #expect(Self.refusal(.open, caller, service) == nil) }
-            for operation in [.invalid, .administer, .ownWatch] as [Operations.Operation] {
+            for operation in [.invalid, .administer, .ownWatch] as [ServiceDesk.Operation] {
                 #expect(Self.refusal(operation, caller, service) == "UNAUTHORIZED")
             }
         }

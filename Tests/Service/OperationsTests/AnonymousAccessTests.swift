@@ -1,12 +1,12 @@
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
 
 /// What callers may do without a login, where that is given to them.
 @Suite struct AnonymousAccessTests {
-    private static let operations: [(String, Operations.Operation)] = [
+    private static let operations: [(String, ServiceDesk.Operation)] = [
         ("open", .open), ("read", .read(BucketName(trusted: "shops"))),
         ("write", .write(BucketName(trusted: "shops"))), ("list", .list(.application)),
         ("read alice", .read(BucketName(trusted: "users/alice/notes"))),
@@ -21,7 +21,7 @@ import Testing
             let backend = try BackendKind.embedded.open(.init(path: folder + "/store.sqlite"))
             defer { try? backend.close() }
             let access = hasTokens ? AccessControl(tokens: TokenFile()) : nil
-            let service = Service(backend: backend, limits: Limits(), access: access)
+            let service = QueryService(backend: backend, limits: Limits(), access: access)
             let caller = Caller(address: "10.0.0.1", anonymous: anonymous)
             return operations.filter { operation in
                 (try? service.admit(operation.1, from: caller)) != nil

@@ -4,7 +4,7 @@ import Runtime
 import TestSupport
 import Testing
 
-@testable import Operations
+@testable import ServiceDesk
 
 /// The file of the audit log: whole lines in order, bounded, and never waited for.
 @Suite struct AuditLogTests {

@@ -3,7 +3,7 @@ import JSONText
 import Objects
 import Testing
 
-@testable import Operations
+@testable import ServiceDesk
 
 /// Which of a token's names a bucket falls under, and what the role there permits.
 @Suite struct BucketRoleTests {
@@ -113,7 +113,7 @@ import Testing
         for operation in [
             .write(try BucketName("shops"), .adds), .write(notes, .changes), .administer,
             .read(try BucketName("stores")),
-        ] as [Operations.Operation] {
+        ] as [ServiceDesk.Operation] {
             #expect(throws: ServiceFailure.self) { try grant.check(operation) }
         }
     }

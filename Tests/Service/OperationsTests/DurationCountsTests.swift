@@ -2,7 +2,7 @@ import JSONText
 import Objects
 import Testing
 
-@testable import Operations
+@testable import ServiceDesk
 
 /// How long requests took, and about which buckets they were.
 @Suite struct DurationCountsTests {

@@ -1,8 +1,7 @@
 import Objects
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
-import WireProtocol
 
 /// The params of each method: which it needs, which it takes, and how it refuses the others.
 @Suite struct MethodParamsTests {

@@ -1,9 +1,8 @@
 import Foundation
 import Objects
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
-import WireProtocol
 
 /// The methods, and what `docs/protocol.md` says of them.
 @Suite struct MethodTests {
@@ -69,7 +68,7 @@ import WireProtocol
         try await withTemporaryFolder { folder in
             let backend = try BackendKind.embedded.open(.init(path: folder + "/store.sqlite"))
             defer { try? backend.close() }
-            let service = Service(backend: backend, limits: Limits())
+            let service = QueryService(backend: backend, limits: Limits())
             var costly: Set<MethodName> = []
             for name in MethodName.allCases where !Method[name].isWrite {
                 // These need a watch; a move is costly as a start is.

@@ -1,6 +1,6 @@
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
 
@@ -95,7 +95,7 @@ import Testing
         let (shops, notes) = (
             BucketName(trusted: "shops"), BucketName(trusted: "users/alice/notes")
         )
-        let operations: [(String, Operations.Operation)] = [
+        let operations: [(String, ServiceDesk.Operation)] = [
             ("read shops", .read(shops)), ("write shops", .write(shops)),
             ("read notes", .read(notes)), ("write notes", .write(notes)),
             ("list alice", .list(notes.scope)), ("administer", .administer),
@@ -105,7 +105,7 @@ import Testing
             defer { try? backend.close() }
             var limits = Limits()
             limits.requestsPerSecond = 1
-            let service = Service(
+            let service = QueryService(
                 backend: backend, limits: limits, access: AccessControl(tokens: TokenFile()))
             for (rest, permitted) in [
                 (#""principal":"bob","role":"read""#, ["read shops"]),

@@ -1,4 +1,4 @@
-import Operations
+import ServiceDesk
 import Testing
 
 /// So many at once, then one each interval.

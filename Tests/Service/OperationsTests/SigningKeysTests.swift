@@ -5,7 +5,7 @@ import Objects
 import TestSupport
 import Testing
 
-@testable import Operations
+@testable import ServiceDesk
 
 /// Tokens that a key has signed: which are accepted, and what they permit.
 @Suite struct SigningKeysTests {

@@ -1,7 +1,7 @@
 import Objects
 import Testing
 
-@testable import Operations
+@testable import ServiceDesk
 
 /// The tokens file, and what a token permits.
 @Suite struct TokenFileTests {

@@ -1,5 +1,5 @@
 import Foundation
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
 

@@ -1,10 +1,9 @@
 import JSONText
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 import TestSupport
 import Testing
-import WireProtocol
 
 /// Messages that come by another way than a connection, answered without one.
 @Suite(.timeLimit(.minutes(5))) struct AsyncDeskTests {
@@ -27,7 +26,7 @@ import WireProtocol
                 time.advance(stepMilliseconds * 1_000_000)
                 return time.now
             }
-            let service = Operations.Service(
+            let service = QueryService(
                 backend: backend, limits: limits, clock: clock, logger: log.logger)
             try await Workers.with(limits) { workers in
                 try await body(

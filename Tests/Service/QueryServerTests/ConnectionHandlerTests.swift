@@ -2,8 +2,8 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 import TestSupport
 import Testing
 
@@ -91,7 +91,7 @@ import Testing
         _ body: (EmbeddedChannel, ConnectionHandler) throws -> Void
     ) throws -> String {
         let loop = EmbeddedEventLoop()
-        let service = Operations.Service(backend: EndlessBackend(), limits: limits, clock: clock)
+        let service = QueryService(backend: EndlessBackend(), limits: limits, clock: clock)
         let scheduler = LoopScheduler(
             service: service, eventLoop: loop, executor: LoopExecutor(),
             room: WriteRoom(bytes: limits.queuedWriteBytes),

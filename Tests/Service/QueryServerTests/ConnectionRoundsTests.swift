@@ -1,8 +1,8 @@
 import NIOCore
 import NIOEmbedded
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 import Testing
 
 @testable import QueryServer

@@ -1,8 +1,7 @@
 import BackendContract
 import JSONText
 import Objects
-import Operations
-import WireProtocol
+import ServiceDesk
 
 @testable import QueryServer
 

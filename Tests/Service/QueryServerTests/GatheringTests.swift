@@ -1,10 +1,9 @@
 import BackendContract
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
-import WireProtocol
 
 /// The answers of several nodes as one.
 @Suite struct GatheringTests {

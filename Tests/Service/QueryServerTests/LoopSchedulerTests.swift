@@ -1,7 +1,7 @@
 import NIOEmbedded
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 import TestSupport
 import Testing
 
@@ -88,7 +88,7 @@ import Testing
     private func scheduler(_ room: WriteRoom, _ clock: ServiceClock = ServiceClock())
         -> LoopScheduler
     {
-        let service = Operations.Service(
+        let service = QueryService(
             backend: EndlessBackend(), limits: Limits(), clock: clock)
         return LoopScheduler(
             service: service, eventLoop: loop, executor: LoopExecutor(), room: room,

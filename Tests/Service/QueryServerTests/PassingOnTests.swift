@@ -1,10 +1,9 @@
 import BackendContract
 import JSONText
-import KiiREST
 import Logging
 import Objects
-import Operations
 import QueryServer
+import ServiceDesk
 import TestSupport
 import Testing
 import WebServer
@@ -23,7 +22,7 @@ import WebServer
         try await Workers.with(limits) { workers in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 var iterator = ports.makeAsyncIterator()
-                let holder = Operations.Service(
+                let holder = QueryService(
                     backend: PlacedBackend(TestPlacement(["", ""], held: held)), limits: limits)
                 let lines = LineServer(
                     service: holder, host: "127.0.0.1", port: 0, drainTime: .milliseconds(50),
@@ -38,7 +37,7 @@ import WebServer
                 var settings = WebPort.Settings(host: "127.0.0.1", port: 0, hosts: .loopback)
                 settings.kii = KiiSettings(app: "myapp", anonymous: .read)
                 let web = WebPort(
-                    service: Operations.Service(
+                    service: QueryService(
                         backend: PlacedBackend(placement), limits: limits),
                     workers: workers, settings: settings, nodes: secret, logger: logger
                 ) { _, port in told.yield(port) }

@@ -2,11 +2,10 @@ import JSONText
 import LiveQueries
 import Logging
 import Objects
-import Operations
 import QueryLanguage
+import ServiceDesk
 import TestSupport
 import Testing
-import WireProtocol
 
 /// What a node says of buckets that others hold, without asking them.
 @Suite(.timeLimit(.minutes(5))) struct PlacementTests {
@@ -14,11 +13,11 @@ import WireProtocol
 
     private static func with(
         _ placement: TestPlacement, access: AccessControl? = nil,
-        _ body: (AsyncDesk, Operations.Service, PlacedBackend) async throws -> Void
+        _ body: (AsyncDesk, QueryService, PlacedBackend) async throws -> Void
     ) async throws {
         let backend = PlacedBackend(placement)
         let limits = Limits()
-        let service = Operations.Service(backend: backend, limits: limits, access: access)
+        let service = QueryService(backend: backend, limits: limits, access: access)
         try await Workers.with(limits) { workers in
             let logger = Logger(label: "test") { _ in LogLines() }
             try await body(

@@ -3,11 +3,10 @@ import Dispatch
 import JSONText
 import NIOEmbedded
 import Objects
-import Operations
+import ServiceDesk
 import Synchronization
 import TestSupport
 import Testing
-import WireProtocol
 
 @testable import QueryServer
 
@@ -162,7 +161,7 @@ import WireProtocol
     {
         let loop = EmbeddedEventLoop()
         let backend = GatedBackend()
-        let service = Operations.Service(backend: backend, limits: Limits())
+        let service = QueryService(backend: backend, limits: Limits())
         let gate = ReadGate(
             service, loop,
             FinishedAnswers(

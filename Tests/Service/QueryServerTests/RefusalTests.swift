@@ -1,8 +1,8 @@
 import NIOCore
 import NIOEmbedded
 import Objects
+import ServiceDesk
 import Testing
-import WireProtocol
 
 @testable import QueryServer
 

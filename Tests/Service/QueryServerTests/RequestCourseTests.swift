@@ -1,9 +1,8 @@
 import BackendContract
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import Testing
-import WireProtocol
 
 @testable import QueryServer
 

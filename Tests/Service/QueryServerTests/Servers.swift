@@ -1,9 +1,8 @@
 import BackendContract
-import KiiREST
 import Logging
 import Objects
-import Operations
 import QueryServer
+import ServiceDesk
 import TestSupport
 import WebServer
 
@@ -44,10 +43,10 @@ enum Servers {
         _ body: @escaping @Sendable (_ port: Int) async throws -> Void,
         server:
             @escaping @Sendable (
-                Operations.Service, Workers, @escaping @Sendable (String, Int) -> Void
+                QueryService, Workers, @escaping @Sendable (String, Int) -> Void
             ) async throws -> Void
     ) async throws {
-        let service = Operations.Service(backend: backend, limits: limits, logger: logger)
+        let service = QueryService(backend: backend, limits: limits, logger: logger)
         let (ports, continuation) = AsyncStream<Int>.makeStream()
         try await Workers.with(limits) { workers in
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -1,7 +1,7 @@
 import BackendContract
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import Testing
 
 /// What the answer to a write says, and the number of the change where nodes give one.

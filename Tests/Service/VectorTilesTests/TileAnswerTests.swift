@@ -1,6 +1,6 @@
+import GISSites
 import TestSupport
 import Testing
-import VectorTiles
 import WebExchange
 import WebServer
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WebExchange
 
-@testable import VectorTiles
+@testable import GISSites
 
 /// What lies beside a tile, its filters in two languages, and tags that outlive other writes.
 @Suite struct TileBufferTests {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WebExchange
 
-@testable import VectorTiles
+@testable import GISSites
 
 /// What tiles have, compared with a count of every object by the formulas of the specification.
 @Suite struct TileCountTests {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import WebExchange
 
-@testable import VectorTiles
+@testable import GISSites
 
 @Suite struct TileRules {
     private static let tile = "/tiles/b1/0/0/0.mvt"

@@ -2,13 +2,13 @@ import GeoBucketClient
 import HTTPTypes
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import SwiftProtobuf
 import TestSupport
 import WebExchange
 import Wire
 
-@testable import VectorTiles
+@testable import GISSites
 
 /// A service in this process, its tiles, and what was asked of it.
 struct TiledService {

@@ -1,5 +1,5 @@
 import Objects
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
 import WebServer

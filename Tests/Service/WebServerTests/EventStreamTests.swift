@@ -1,6 +1,6 @@
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import TestSupport
 import Testing
 import WebServer

@@ -1,6 +1,6 @@
 import Digests
 import Objects
-import Operations
+import ServiceDesk
 import Testing
 
 @testable import WebServer

@@ -1,6 +1,6 @@
+import ServiceDesk
 import TestSupport
 import Testing
-import WireProtocol
 
 /// Lines out of bytes, however the bytes are cut.
 @Suite struct LineFramerTests {

@@ -1,5 +1,5 @@
+import ServiceDesk
 import Testing
-import WireProtocol
 
 @Suite struct MethodNameTests {
     @Test(arguments: MethodName.allCases)

@@ -1,6 +1,6 @@
 import JSONText
+import ServiceDesk
 import Testing
-import WireProtocol
 
 @Suite struct RPCFailureTests {
     private static let failures: [RPCFailure] = {

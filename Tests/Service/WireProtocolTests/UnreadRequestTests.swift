@@ -1,8 +1,8 @@
 import JSONText
 import Objects
+import ServiceDesk
 import TestSupport
 import Testing
-import WireProtocol
 
 /// What is known of a request before its params are read.
 @Suite struct UnreadRequestTests {

@@ -3,9 +3,8 @@ import BackendContract
 import JSONText
 import LiveQueries
 import Objects
-import Operations
 import QueryLanguage
-import WireProtocol
+import ServiceDesk
 
 /// What bytes from outside meet first: each target takes any bytes, must not trap, and holds what is
 /// promised of it. A broken promise is a trap too, which a fuzzer sees.

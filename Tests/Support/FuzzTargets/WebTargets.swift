@@ -1,9 +1,8 @@
-import FeaturesAPI
+import GISSites
 import Geodesy
 import JSONText
 import Objects
 import QueryLanguage
-import VectorTiles
 import WebExchange
 
 /// Addresses of the web port: a path and perhaps a query, as a client may send them.

@@ -1,7 +1,7 @@
 import GeoBucketClient
 import JSONText
 import Objects
-import Operations
+import ServiceDesk
 import WebExchange
 import Wire
 

@@ -2,8 +2,7 @@ import BackendContract
 import Dispatch
 import JSONText
 import Objects
-import PostgresStore
-import ReplicatedBackend
+import PostgresBackend
 import Synchronization
 
 /// Two nodes of one cluster as one back end: writes go to the first, reads to the second, which has

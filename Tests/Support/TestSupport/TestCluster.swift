@@ -4,9 +4,9 @@ import GeoBucketClient
 import JSONText
 import Logging
 import Objects
-import Operations
+import PostgresBackend
 import QueryServer
-import ReplicatedBackend
+import ServiceDesk
 import Synchronization
 import WebServer
 
@@ -84,7 +84,7 @@ public final class TestCluster: Sendable {
         let (ports, continuation) = AsyncStream<Int>.makeStream()
         let (webPorts, webContinuation) = AsyncStream<Int>.makeStream()
         let web = WebPort.Settings(host: "127.0.0.1", port: 0, hosts: .loopback)
-        let service = Operations.Service(backend: backend, limits: limits)
+        let service = QueryService(backend: backend, limits: limits)
         let running = Task { [limits] in
             try await Workers.with(limits) { workers in
                 let server = LineServer(

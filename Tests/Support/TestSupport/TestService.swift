@@ -5,9 +5,9 @@ import InMemoryEngine
 import JSONText
 import Logging
 import Objects
-import Operations
 import QueryServer
 import Runtime
+import ServiceDesk
 import Synchronization
 import WebServer
 
@@ -57,7 +57,7 @@ public struct TestService: Sendable {
             defer { try? backend.close() }
             var clock = ServiceClock(milliseconds: now)
             if let monotonic { clock.nanoseconds = { monotonic.now } }
-            let service = Operations.Service(
+            let service = QueryService(
                 backend: backend, limits: limits, access: access, everybody: everybody,
                 clock: clock,
                 logger: logger)

@@ -1,4 +1,3 @@
-import Columns
 import JSONText
 import QueryLanguage
 

@@ -1,5 +1,4 @@
 import BackendContract
-import Columns
 import Objects
 
 /// The writer's part of background work.

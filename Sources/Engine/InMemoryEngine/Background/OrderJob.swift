@@ -1,5 +1,4 @@
 import BackendContract
-import Columns
 import Objects
 import PersistentStructures
 

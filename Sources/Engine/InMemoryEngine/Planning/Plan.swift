@@ -1,4 +1,3 @@
-import Columns
 import Geodesy
 import Objects
 import PersistentStructures

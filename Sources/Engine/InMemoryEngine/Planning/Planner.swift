@@ -1,4 +1,3 @@
-import Columns
 import Geodesy
 import JSONText
 import Objects

@@ -1,4 +1,3 @@
-import Columns
 import Objects
 import SpatialIndex
 

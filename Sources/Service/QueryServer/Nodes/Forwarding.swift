@@ -1,8 +1,8 @@
 import BackendContract
 import NIOCore
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 
 /// One request on its way to a node that holds its bucket. It asks one node after the other, those
 /// first that ought to hold the bucket, and begins anew until one does or the time is over.

@@ -1,7 +1,7 @@
 import JSONText
 import NIOCore
 import Objects
-import WireProtocol
+import ServiceDesk
 
 /// Finds out whether a new connection is one of another node: it begins with a greeting, which no
 /// client sends. Anything else it passes on, and leaves.

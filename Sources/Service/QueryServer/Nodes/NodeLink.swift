@@ -2,8 +2,8 @@ import BackendContract
 import JSONText
 import NIOCore
 import NIOPosix
-import Operations
 import Runtime
+import ServiceDesk
 
 /// A connection to another node, over which the connections of one event loop pass requests on.
 /// Requests do not wait for each other.

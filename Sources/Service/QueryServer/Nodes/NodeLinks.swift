@@ -1,8 +1,8 @@
 import BackendContract
 import NIOCore
 import Objects
-import Operations
 import Runtime
+import ServiceDesk
 
 /// The connections of one event loop to other nodes. Each is made when it is needed, and kept.
 ///

@@ -3,9 +3,8 @@ import DequeModule
 import JSONText
 import NIOCore
 import Objects
-import Operations
 import Runtime
-import WireProtocol
+import ServiceDesk
 
 /// Carries out what another node forwards. Requests do not wait for each other, except that writes
 /// are submitted in the order in which they come. A request for a bucket that this node does not

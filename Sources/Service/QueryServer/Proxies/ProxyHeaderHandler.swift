@@ -1,5 +1,5 @@
 import NIOCore
-import WireProtocol
+import ServiceDesk
 
 /// Precedes everything else on a connection from a proxy: takes its header, and then has the
 /// connection begun, as one of the client.

@@ -1,5 +1,5 @@
 import Objects
-import Operations
+import ServiceDesk
 
 extension GeoFields {
     /// The field of a collection.

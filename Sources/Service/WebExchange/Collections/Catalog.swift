@@ -1,5 +1,5 @@
 import Objects
-import Operations
+import ServiceDesk
 import Synchronization
 
 /// The shapes of collections, and what was known of their buckets a moment ago, so that one page or

@@ -1,6 +1,6 @@
 import Objects
-import Operations
 import QueryLanguage
+import ServiceDesk
 
 /// What is known of a collection's objects: its geo field, and their other fields with their types.
 public struct CollectionShape: Sendable {
