@@ -29,6 +29,7 @@ export class LineChannel {
   /** Whether requests may be sent: the connection is open, and logged in if there is a token. */
   #isReady = false;
   #isFull = false;
+  #hasAnswered = false;
   #isClosed = false;
   #willFlush = false;
   #lines = null;
@@ -231,6 +232,7 @@ export class LineChannel {
     const call = this.#sent.get(id);
     if (!call) throw new RangeError(`an answer to ${id}, which was not asked`);
     this.#sent.delete(id);
+    this.#hasAnswered = true;
     this.#failures = 0;
     if (error) this.#answeredError(call, failureOf(error));
     else this.#answered(call, result);
@@ -283,17 +285,23 @@ export class LineChannel {
     const address = this.#addresses[this.#dialled++ % this.#addresses.length];
     this.#address = address;
     this.#lines = new Lines(this.#options.answerCharacters);
-    this.#isFull = false;
+    this.#isFull = this.#hasAnswered = false;
     // Events of a link that was dropped mean nothing.
     const of = (action) => (value) => {
       if (this.#link === link) action(value);
     };
-    const link = this.#dial(address, {
-      opened: of(() => (this.#token ? this.#logIn() : this.#becomeReady())),
-      received: of((text) => this.#received(text)),
-      drained: of(() => this.#drained()),
-      closed: of((cause) => this.#lose(this.#lossOf(cause))),
-    });
+    let link;
+    try {
+      link = this.#dial(address, {
+        opened: of(() => (this.#token ? this.#logIn() : this.#becomeReady())),
+        received: of((text) => this.#received(text)),
+        drained: of(() => this.#drained()),
+        closed: of((cause) => this.#lose(this.#lossOf(cause))),
+      });
+    } catch (error) {
+      // Options of TLS that are not valid.
+      return this.#endAll(error);
+    }
     this.#link = link;
     this.#expectReady();
   }
@@ -363,11 +371,13 @@ export class LineChannel {
   /** The connection is gone: what may be repeated goes to the next one, before what was not sent. */
   #lose(error) {
     this.#drop();
+    // A connection that was not wanted has done nothing.
+    const isRefused = error instanceof TooManyRequests && !this.#hasAnswered;
     const unsent = [...this.#unsent];
     this.#unsent.clear();
     for (const call of this.#sent.values()) {
       if (!this.#live.has(call)) continue;
-      if (call.mayRepeat) this.#unsent.add(call);
+      if (call.mayRepeat || isRefused) this.#unsent.add(call);
       else this.#fail(call, error instanceof Disconnected ? error : new Disconnected(error.message, { cause: error }));
     }
     this.#sent.clear();

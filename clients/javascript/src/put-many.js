@@ -32,6 +32,7 @@ export async function putMany(service, bucket, objects, options = {}) {
   const params = { bucket, ifNewer, withMetadata, expiresAt: expiresAt instanceof Date ? expiresAt.getTime() : expiresAt };
   const progress = { written: 0, skipped: 0, bytes: 0 };
   const underWay = new Set();
+  let failure;
 
   async function write({ texts, bytes }) {
     const results = (await service.putMany(texts, params, { signal, timeout })).objects;
@@ -43,11 +44,12 @@ export async function putMany(service, bucket, objects, options = {}) {
   }
 
   for await (const batch of batches(objects, { batchBytes, batchObjects })) {
-    signal?.throwIfAborted();
-    const task = write(batch).finally(() => underWay.delete(task));
+    const task = write(batch).catch((error) => { failure ??= { error }; }).finally(() => underWay.delete(task));
     underWay.add(task);
     if (underWay.size >= parallelBatches) await Promise.race(underWay);
+    if (failure) break;
   }
   await Promise.all(underWay);
+  if (failure) throw failure.error;
   return { written: progress.written, skipped: progress.skipped };
 }

@@ -80,6 +80,7 @@ export class Watch {
     } catch (error) {
       if (this.#handle !== handle) return this.#firstChange(signal);
       this.#params = before;
+      this.#state.order = before.bucketQuery?.orderBy ?? [];
       throw error;
     }
   }
