@@ -217,7 +217,7 @@ export class HTTPChannel {
   async #heard(stream, decoder, stop) {
     const timer = this.#clock.after(this.#options.watchCheckTime, () => stop.abort());
     try {
-      const { done, value } = await stream.read();
+      const { done, value } = await unlessAborted(stream.read(), stop.signal);
       return done ? null : decoder.decode(value, { stream: true });
     } catch {
       return null;

@@ -59,8 +59,12 @@ export class WatchState {
     else if (kind === "events") this.#tell(params, this.#changes(params.events));
   }
 
-  connected(isConnected) {
+  /** A connection begins: the parts of a snapshot that the one before did not end are void. */
+  begin() {
     this.#parts = [];
+  }
+
+  connected(isConnected) {
     if (this.#isConnected === isConnected) return;
     this.#isConnected = isConnected;
     this.#hasNews = true;

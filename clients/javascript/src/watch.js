@@ -124,6 +124,7 @@ export class Watch {
     };
     this.#handle = null;
     this.#isFresh = false;
+    this.#state.begin();
     const resume = this.#isReplaced ? undefined : this.#state.resume;
     try {
       const how = { isPatient: this.#hasBegun, signal: this.#stop.signal };

@@ -168,14 +168,23 @@ test("an error without an id is of the oldest line, or says that the connection 
   await settled();
   link.say({ id: null, error: { message: "too long", data: { errorCode: "LINE_TOO_LONG" } } });
   assert.equal((await call).error.code, "LINE_TOO_LONG");
-  const next = channel.call("b", "{}");
+  const next = channel.call("b", "{}", read);
   await settled();
   link.say({ id: null, error: { message: "full", data: { errorCode: "TOO_MANY_REQUESTS", retryAfterMillis: 700 } } });
-  next.catch(() => {});
   await clock.pass(699);
   assert.equal(links.length, 1);
   await clock.pass(1);
   assert.equal(links.length, 2);
+  // What a connection that was not wanted was asked has not been begun.
+  const write = channel.call("c", "{}");
+  links[1].open();
+  await settled();
+  links[1].say({ id: null, error: { message: "full", data: { errorCode: "TOO_MANY_REQUESTS" } } });
+  await clock.pass(200);
+  links[2].open();
+  await settled();
+  [0, 1].forEach((index) => links[2].answer(index, index));
+  assert.deepEqual(await Promise.all([next, write]), [0, 1]);
 });
 
 test("nothing is sent before the login is answered; a refused one fails what waits", async () => {

@@ -32,7 +32,7 @@ export async function use(): Promise<void> {
   }
   const { n, kinds, mean } = await query.aggregate({ n: count(), kinds: group("kind", 10), mean: avg("rating") });
   const sum: number = n + kinds.other + (mean ?? 0);
-  const page = await query.orderBy("name", descending("rating")).page({ signal: AbortSignal.timeout(1000) });
+  const page = await query.orderBy("name", descending("rating")).page({ signal: new AbortController().signal });
   const key: string | undefined = page.nextKey;
   console.log(sum, key, within("location", [[0, 0], [1, 0], [1, 1], [0, 0]]), along("location", [[0, 0], [1, 1]], 50));
 

@@ -43,20 +43,20 @@ export class Player {
     for (const expected of wire) {
       const request = await this.#next(expected.method);
       same(request.params, expected.params ?? {}, this.#variables);
-      if (isTogether && !expected.lost) requests.push([request, expected]);
-      else this.#answer(request, expected);
+      requests.push([request, expected]);
+      // What is answered before a connection is lost is answered.
+      if (!isTogether || expected.lost) for (const answer of requests.splice(0)) this.#answer(...answer);
     }
-    for (const [request, expected] of requests) this.#answer(request, expected);
-  }
-
-  /** Whether a request has come that nobody has waited for. */
-  get hasMore() {
-    return this.#requests.length > 0;
+    for (const answer of requests) this.#answer(...answer);
   }
 
   #answer({ id, socket }, { result, error, tell = [], lost, never }) {
     if (never) return;
-    if (lost) return void socket.destroy();
+    if (lost) {
+      // What it sent behind this is not read.
+      this.#requests = this.#requests.filter((request) => request.socket !== socket);
+      return void socket.destroySoon();
+    }
     send(socket, error ? { id, error } : { id, result });
     for (const message of tell) send(socket, message);
   }
