@@ -3,9 +3,9 @@
 /** The value of a promise, or the reason of an abort before it. */
 export function unlessAborted(promise, signal) {
   if (!signal) return promise;
-  if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
     signal.addEventListener("abort", abort, { once: true });
     const clear = () => signal.removeEventListener("abort", abort);
     promise.then(resolve, reject).then(clear);

@@ -15,7 +15,7 @@ export class Service {
   }
 
   /** A method that reads, or one that nothing is known of. */
-  call(method, params = {}, { signal, timeout } = {}) {
+  async call(method, params = {}, { signal, timeout } = {}) {
     const mayRepeat = isRead(method, params) || params.requestKey !== undefined;
     return this.channel.call(method, stringify(params), { mayRepeat, signal, timeout });
   }
@@ -26,7 +26,7 @@ export class Service {
   }
 
   /** `object.putMany` of objects that are JSON text. */
-  putMany(objects, params, options = {}) {
+  async putMany(objects, params, options = {}) {
     const text = stringify({ ...params, ...this.#keyed(options) });
     const { signal, timeout } = options;
     const how = { mayRepeat: this.#key !== null, signal, timeout };

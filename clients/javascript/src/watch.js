@@ -171,7 +171,9 @@ export class Watch {
     this.#signal?.removeEventListener("abort", this.#abort);
     this.#stop.abort();
     this.#tellNews();
-    return this.#handle?.stop();
+    const handle = this.#handle;
+    this.#handle = null;
+    return handle?.stop();
   }
 
   // Waiting.
