@@ -1,5 +1,7 @@
 // Calls and watches over lines, without sockets: `dial` makes the connections, and the clock is a parameter.
-import { Disconnected, ProtocolError, Timeout, TooManyRequests, Unauthorized, Unavailable, failureOf } from "./errors.js";
+import {
+  Disconnected, InvalidInput, ProtocolError, Timeout, TooManyRequests, Unauthorized, Unavailable, failureOf,
+} from "./errors.js";
 import { stringify } from "./json.js";
 import { Lines } from "./lines.js";
 import { isPassing, pause } from "./policy.js";
@@ -148,7 +150,9 @@ export class LineChannel {
   #expire(call) {
     const isSent = this.#sent.has(call.id);
     const silence = this.#clock.now() - this.#heard;
-    this.#fail(call, new Timeout(`no answer within ${call.milliseconds} ms`, { code: "TIMEOUT", cause: call.lastError }));
+    const timeout = new Timeout(`no answer within ${call.milliseconds} ms`, { code: "TIMEOUT", cause: call.lastError });
+    // What could not be sent failed for the reason that it had.
+    this.#fail(call, isSent ? timeout : call.lastError ?? timeout);
     if (isSent && silence >= call.milliseconds / 2) this.#lose(new Disconnected("the service has gone silent"));
   }
 
@@ -298,9 +302,9 @@ export class LineChannel {
         drained: of(() => this.#drained()),
         closed: of((cause) => this.#lose(this.#lossOf(cause))),
       });
-    } catch (error) {
-      // Options of TLS that are not valid.
-      return this.#endAll(error);
+    } catch (cause) {
+      const { message } = cause;
+      return this.#endAll(new InvalidInput(message, { code: "INVALID_INPUT_DATA", path: "tls", cause }));
     }
     this.#link = link;
     this.#expectReady();

@@ -282,3 +282,50 @@ test("a watch whose beginning was aborted is stopped when it has begun", async (
   await settled();
   assert.deepEqual([link.sent[2].method, link.sent[2].params], ["watch.stop", { watch: "w1" }]);
 });
+
+test("whatever happens, each call ends once, with its own answer or a reason", async () => {
+  for (let seed = 1; seed <= 60; seed += 1) {
+    let state = seed;
+    const random = (n) => (state = (state * 1103515245 + 12345) % 2147483648) % n;
+    const { channel, clock, links } = playground({
+      firstPause: 10, longestPause: 50, requestTimeout: 3000, pipelinedCalls: 1 + random(8), waitingCalls: 12,
+      ...(random(2) && { token: async () => "t", renewsToken: true }),
+    });
+    const answered = [];
+    const calls = [];
+    for (let step = 0; step < 120; step += 1) {
+      const link = links.at(-1);
+      switch (random(9)) {
+        case 0: case 1: {
+          const controller = new AbortController();
+          const how = { mayRepeat: random(2) === 1, signal: controller.signal, timeout: 100 + random(2000) };
+          calls.push({ controller, outcome: outcome(channel.call("m", `{"n":${calls.length}}`, how)) });
+          break;
+        }
+        case 2: if (calls.length > 0) calls[random(calls.length)].controller.abort(new Error("aborted")); break;
+        case 3: if (link && !link.isClosed) link.open(); break;
+        case 4: if (link && random(4) === 0) link.break(new Error("lost")); break;
+        case 5: await clock.pass(random(120)); break;
+        case 6: if (link) link.events.drained(); break;
+        default: {
+          const index = link ? answered[links.length] ?? 0 : 0;
+          if (!link || link.isClosed || index >= link.sent.length) break;
+          answered[links.length] = index + 1;
+          const { method, params } = link.sent[index];
+          const codes = ["TOO_MANY_REQUESTS", "TEMPORARY_UNAVAILABLE_ERROR", "UNAUTHORIZED", "OBJECT_NOT_FOUND"];
+          if (method === "m" && random(5) === 0) link.refuse(index, codes[random(4)]);
+          else link.answer(index, params.n ?? {});
+        }
+      }
+      if (random(3) === 0) await settled();
+    }
+    await clock.pass(10_000);
+    for (const [n, call] of calls.entries()) {
+      const result = await Promise.race([call.outcome, settled().then(() => assert.fail(`seed ${seed}: call ${n} has not ended`))]);
+      if (result.error === undefined) assert.equal(result.value, n, `seed ${seed}`);
+      else assert.match(`${result.error.code ?? result.error.message}`, /^(aborted|TIMEOUT|DISCONNECTED|UNREACHABLE|TOO_MANY_|TEMPORARY|UNAUTHORIZED|OBJECT_NOT_FOUND)/);
+    }
+    channel.close();
+    assert.equal(clock.timers, 0, `seed ${seed}`);
+  }
+});

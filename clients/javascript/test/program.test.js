@@ -1,5 +1,7 @@
 // The client against the real program, over lines and over HTTP.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as geobucket from "../src/index.js";
@@ -316,6 +318,28 @@ describe("tokens", { skip: noProgram }, () => {
       }
     });
   }
+});
+
+test("TLS: with the authority's certificate alone, and plain text is told from it", { skip: noProgram }, async () => {
+  const service = new Program(["--tls-certificate", "cert.pem", "--tls-key", "key.pem"]);
+  const openssl = (...words) => execFileSync("openssl", words, { cwd: service.folder, stdio: "ignore" });
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+  openssl("req", "-x509", ...key, "-keyout", "ca-key.pem", "-out", "ca.pem", "-subj", "/CN=authority", "-addext", "keyUsage=critical,keyCertSign");
+  openssl("req", ...key, "-keyout", "key.pem", "-out", "request.pem", "-subj", "/CN=localhost");
+  writeFileSync(service.path("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
+  openssl("x509", "-req", "-in", "request.pem", "-CA", "ca.pem", "-CAkey", "ca-key.pem", "-CAcreateserial", "-out", "cert.pem", "-extfile", "names");
+  await service.start();
+  const ca = readFileSync(service.path("ca.pem"));
+  for (const address of [service.secureLines, service.secureLines.replace("127.0.0.1", "localhost")]) {
+    const db = await connect(address, { tls: { ca } });
+    assert.equal(await db.ping(), "pong");
+    db.close();
+  }
+  const within = { connectTimeout: 300 };
+  await assert.rejects(connect(service.secureLines, within), (error) => error instanceof geobucket.Unavailable && /certificate/.test(error.message));
+  await assert.rejects(connect(service.secureLines, { tls: { key: "no key" } }), (error) => error instanceof InvalidInput && error.path === "tls");
+  await assert.rejects(connect(service.lines, within), (error) => error.code === "INVALID_REQUEST" && /TLS/.test(error.message));
+  await service.end();
 });
 
 async function until(condition) {
