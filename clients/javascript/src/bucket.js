@@ -64,19 +64,19 @@ export class Bucket {
     return this.#service.call("bucket.fields", { bucket: this.name, ...params }, how);
   }
 
-  /** All objects as they are now, in the order of creation. It has a connection of its own, and cannot go on on another. */
-  async *export(options = {}) {
-    const channel = this.#service.openChannel();
+  /** All objects as they are now, in the order of creation, over a connection of its own: it cannot go on on another. */
+  export(options = {}) {
+    return this.#service.through((channel) => this.#pieces(channel, options));
+  }
+
+  async *#pieces(channel, options) {
     if (!channel.keepsConnection) throw new InvalidInput("over HTTP there is no export: use find() or geobucket://", "");
-    try {
-      for (let params = { bucket: this.name }, more = true; more; params = { ...params, continue: true }) {
-        const piece = await channel.call("bucket.export", JSON.stringify(params), options);
-        yield* piece.objects;
-        more = piece.more;
-      }
-    } finally {
-      channel.close();
-    }
+    let piece;
+    do {
+      const params = { bucket: this.name, ...(piece && { continue: true }) };
+      piece = await channel.call("bucket.export", JSON.stringify(params), options);
+      yield* piece.objects;
+    } while (piece.more);
   }
 
   #write(method, required, options) {

@@ -41,7 +41,7 @@ export class Database {
 
   /** Ends the connection. What waits fails with code CLOSED, and watches end. */
   close() {
-    this.#service.channel.close();
+    this.#service.close();
   }
 
   async [Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]() {

@@ -45,12 +45,12 @@ export class Query {
 
   /** At most so many objects, all pages together. */
   limit(count) {
-    return this.#with({ limit: count });
+    return this.#with({ limit: positive(count, "limit") });
   }
 
   /** At most so many objects in a page. */
   pageSize(count) {
-    return this.#with({ pageSize: count });
+    return this.#with({ pageSize: positive(count, "pageSize") });
   }
 
   /** Of the objects only these first-level members, beside `_id` and the distances. */
@@ -173,6 +173,12 @@ export class Query {
     const all = { bucket: this.#bucket, bucketQuery: this.bucketQuery, ...params, ...others };
     return this.#service.call(method, all, { signal, timeout });
   }
+}
+
+/** The service takes 0 for its own limit. */
+function positive(count, path) {
+  if (!Number.isSafeInteger(count) || count < 1) throw new InvalidInput(`expected a whole number above 0, not ${count}`, path);
+  return count;
 }
 
 /** The name under which a clause, or one in it, reports a distance. */

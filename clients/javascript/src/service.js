@@ -6,12 +6,14 @@ export class Service {
   #key;
   #keys = 0;
   #makeChannel;
+  #channels = new Set();
 
   /** @param key a random text, of which the keys of writes are made; null: there are none. */
   constructor({ makeChannel, key }) {
     this.#makeChannel = makeChannel;
     this.#key = key;
     this.channel = makeChannel();
+    this.#channels.add(this.channel);
   }
 
   /** A method that reads, or one that nothing is known of. */
@@ -33,9 +35,20 @@ export class Service {
     return this.channel.call("object.putMany", `${text.slice(0, -1)},"objects":[${objects.join(",")}]}`, how);
   }
 
-  /** A channel for what the service keeps by connection. */
-  openChannel() {
-    return this.#makeChannel();
+  /** Takes a channel of its own for what the service keeps by connection. */
+  async *through(action) {
+    const channel = this.#makeChannel();
+    this.#channels.add(channel);
+    try {
+      yield* action(channel);
+    } finally {
+      this.#channels.delete(channel);
+      channel.close();
+    }
+  }
+
+  close() {
+    for (const channel of this.#channels) channel.close();
   }
 
   #keyed({ requestKey } = {}) {

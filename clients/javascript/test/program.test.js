@@ -160,6 +160,17 @@ for (const kind of ["lines", "web"]) {
       }
     });
 
+    test("of the fields that are named, and none, a watch tells", async () => {
+      const riders = db.bucket("named");
+      await riders.put("c1", { a: 1, b: 2 });
+      for (const [names, expected] of [[["a"], { _id: "c1", a: 1 }], [[], { _id: "c1" }]]) {
+        for await (const { objects } of riders.find().fields(...names).watch()) {
+          assert.deepEqual(objects.get("c1"), expected);
+          break;
+        }
+      }
+    });
+
     test("a loop that ends, a signal and a refused query end a watch", async () => {
       const stop = new AbortController();
       const watch = db.bucket("riders").find().watch({ signal: stop.signal });
@@ -270,6 +281,14 @@ describe("lines alone", { skip: noProgram }, () => {
     }
     assert.equal(ids.length, 3000);
     assert.equal(await bucket.count(), 2999);
+    await assert.rejects(async () => {
+      const other = await connect(service.lines);
+      for await (const { _id } of other.bucket("exported").export()) if (_id) other.close();
+    }, (error) => error.code === "CLOSED");
+    const web = await connect(service.web);
+    await assert.rejects(web.bucket("exported").export().next(), InvalidInput);
+    for (const count of [0, -1, 1.5, "3"]) assert.throws(() => web.bucket("exported").find().limit(count), InvalidInput);
+    web.close();
   });
 
   test("a line that is too long, and half a character, are refused, and the connection goes on", async () => {
