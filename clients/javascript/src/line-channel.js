@@ -1,19 +1,12 @@
-// Calls and watches over lines, without sockets: `dial` makes the connections, and the clock is a parameter.
-import {
-  Disconnected, InvalidInput, ProtocolError, Timeout, TooManyRequests, Unauthorized, Unavailable, failureOf,
-} from "./errors.js";
+// Calls and watches over lines: one pipelined connection at a time, to one of several addresses.
+import { Disconnected, InvalidInput, Timeout, TooManyRequests, Unauthorized } from "./errors.js";
 import { stringify } from "./json.js";
-import { Lines } from "./lines.js";
+import { LineConnection } from "./line-connection.js";
 import { isPassing, pause } from "./policy.js";
 
 /**
- * One pipelined connection at a time to one of several addresses.
- *
- * A call is *unsent*, *sent*, or waits for its next attempt, until it is settled. What was sent is answered in order. A
- * call that is given up stays among the sent ones, so that its answer is known for what it is.
- *
- * `dial(address, events)` returns a link with `write(text)`, which says whether there is room for more, and `close()`;
- * it calls `events.opened()`, `received(text)`, `drained()` and, at most once, `closed(error)`.
+ * A call is *unsent*, *sent* on the present connection, or pauses before its next attempt, until it is settled. `dial`
+ * is as `LineConnection` describes it, and the clock is a parameter.
  */
 export class LineChannel {
   #addresses;
@@ -26,26 +19,26 @@ export class LineChannel {
   /** Whether one call finds what the service kept for the one before. */
   keepsConnection = true;
 
-  #link = null;
-  #address = null;
-  /** Whether requests may be sent: the connection is open, and logged in if there is a token. */
-  #isReady = false;
-  #isFull = false;
-  #hasAnswered = false;
+  #connection = null;
+  #reconnectTimer = null;
   #isClosed = false;
   #willFlush = false;
-  #lines = null;
-  #heard = 0;
-  #timer = null;
-
   #nextID = 1;
-  #unsent = new Set();
-  #sent = new Map();
   #live = new Set();
+  #unsent = new Set();
   #characters = 0;
   #failures = 0;
   #dialled = 0;
   #watches = new Map();
+  #owner = {
+    hasRoom: () => this.#flushSoon(),
+    answered: (call, result) => this.#answered(call, result),
+    refused: (call, error) => this.#refused(call, error),
+    told: (kind, params) => this.#told(kind, params),
+    silent: () => this.#check(),
+    lost: (error, calls, isBegun) => this.#lost(error, calls, isBegun),
+    ended: (error) => this.#endAll(error),
+  };
 
   constructor({ addresses, dial, clock, options, parse, token, renewsToken }) {
     this.#addresses = addresses;
@@ -61,33 +54,22 @@ export class LineChannel {
    * The result of a method, whose params are JSON text.
    * @param how.mayRepeat whether it may be sent again after it may have been done.
    * @param how.isPatient whether it waits for the service for as long as it takes.
-   * @param how.link the only connection on which it has a meaning.
+   * @param how.connection the only one on which it has a meaning.
    * @param how.accept called with the result as soon as it is read, and whether somebody still waits for it.
    */
-  call(method, params, { mayRepeat = false, isPatient = false, timeout, signal, accept, link } = {}) {
+  call(method, params, { mayRepeat = false, isPatient = false, timeout, signal, accept, connection } = {}) {
     return new Promise((resolve, reject) => {
       const id = this.#nextID++;
       const text = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}\n`;
-      const call = { id, text, mayRepeat, isPatient, accept, link, resolve, reject, attempts: 0, since: this.#clock.now() };
       const refusal = this.#refusal(text, signal);
       if (refusal) return reject(refusal);
+      const call = { id, text, mayRepeat, isPatient, accept, connection, resolve, reject, attempts: 0 };
       this.#live.add(call);
       this.#characters += text.length;
       if (signal) this.#obey(signal, call);
-      if (!isPatient) {
-        call.milliseconds = timeout ?? this.#options.requestTimeout;
-        call.timer = this.#clock.after(call.milliseconds, () => this.#expire(call));
-      }
+      if (!isPatient) this.#limit(call, timeout ?? this.#options.requestTimeout);
       this.#queue(call);
     });
-  }
-
-  #refusal(text, signal) {
-    if (signal?.aborted) return signal.reason;
-    if (this.#isClosed) return new Disconnected("the client is closed", { code: "CLOSED" });
-    const { waitingCalls, waitingCharacters } = this.#options;
-    if (this.#live.size < waitingCalls && this.#characters + text.length <= waitingCharacters) return null;
-    return new TooManyRequests(`${this.#live.size} calls wait already`, { code: "TOO_MANY_WAIT" });
   }
 
   /**
@@ -95,26 +77,22 @@ export class LineChannel {
    * connection is gone, with an error if there will be no other. What the handle does ends with the connection.
    */
   async watch(params, receiver, how) {
-    let link;
+    let connection;
     const accept = ({ watch }, isWanted) => {
-      link = this.#link;
+      connection = this.#connection;
       if (isWanted) this.#watches.set(watch, receiver);
-      else this.#call("watch.stop", { watch }, { link }).catch(() => {});
+      else this.#call("watch.stop", { watch }, { connection }).catch(() => {});
     };
     const { watch } = await this.#call("watch.start", params, { ...how, mayRepeat: true, accept });
     return {
-      move: (query, how) => this.#call("watch.move", { watch, ...query }, { ...how, link }),
-      sync: (how) => this.#call("watch.sync", { watch }, { ...how, link }),
+      move: (query, how) => this.#call("watch.move", { watch, ...query }, { ...how, connection }),
+      sync: (how) => this.#call("watch.sync", { watch }, { ...how, connection }),
       stop: async () => {
         if (this.#watches.get(watch) !== receiver) return;
         this.#watches.delete(watch);
-        await this.#call("watch.stop", { watch }, { link }).catch(() => {});
+        await this.#call("watch.stop", { watch }, { connection }).catch(() => {});
       },
     };
-  }
-
-  #call(method, params, how) {
-    return this.call(method, stringify(params), how);
   }
 
   /** Ends the connection, and all calls with code CLOSED. */
@@ -124,7 +102,41 @@ export class LineChannel {
     this.#endAll(new Disconnected("the client was closed", { code: "CLOSED" }));
   }
 
-  // The ends of a call.
+  #call(method, params, how) {
+    return this.call(method, stringify(params), how);
+  }
+
+  // From a call to its end.
+
+  #refusal(text, signal) {
+    if (signal?.aborted) return signal.reason;
+    if (this.#isClosed) return new Disconnected("the client is closed", { code: "CLOSED" });
+    const { waitingCalls, waitingCharacters } = this.#options;
+    if (this.#live.size < waitingCalls && this.#characters + text.length <= waitingCharacters) return null;
+    return new TooManyRequests(`${this.#live.size} calls wait already`, { code: "TOO_MANY_WAIT" });
+  }
+
+  #obey(signal, call) {
+    call.signal = signal;
+    call.abort = () => this.#fail(call, signal.reason);
+    signal.addEventListener("abort", call.abort, { once: true });
+  }
+
+  #limit(call, milliseconds) {
+    call.milliseconds = milliseconds;
+    call.end = this.#clock.now() + milliseconds;
+    call.timer = this.#clock.after(milliseconds, () => this.#expire(call));
+  }
+
+  #expire(call) {
+    const { milliseconds, lastError } = call;
+    const timeout = new Timeout(`no answer within ${milliseconds} ms`, { code: "TIMEOUT", cause: lastError });
+    const isSent = this.#connection?.hasSent(call);
+    // What could not be sent failed for the reason that it had.
+    this.#fail(call, isSent ? timeout : lastError ?? timeout);
+    const isSilent = isSent && this.#clock.now() - this.#connection.heard >= milliseconds / 2;
+    if (isSilent) this.#connection.lose(new Disconnected("the service has gone silent"));
+  }
 
   #fail(call, error) {
     this.#settle(call);
@@ -141,105 +153,67 @@ export class LineChannel {
     call.signal?.removeEventListener("abort", call.abort);
   }
 
-  #obey(signal, call) {
-    call.signal = signal;
-    call.abort = () => this.#fail(call, signal.reason);
-    signal.addEventListener("abort", call.abort, { once: true });
-  }
-
-  #expire(call) {
-    const isSent = this.#sent.has(call.id);
-    const silence = this.#clock.now() - this.#heard;
-    const timeout = new Timeout(`no answer within ${call.milliseconds} ms`, { code: "TIMEOUT", cause: call.lastError });
-    // What could not be sent failed for the reason that it had.
-    this.#fail(call, isSent ? timeout : call.lastError ?? timeout);
-    if (isSent && silence >= call.milliseconds / 2) this.#lose(new Disconnected("the service has gone silent"));
-  }
-
-  /** A call failed in a way that the next attempt may not. */
-  #repeatLater(call, error) {
-    const milliseconds = Math.max(error.retryAfter ?? 0, this.#pause(call.attempts));
-    if (this.#isTooLate(call, milliseconds)) return this.#fail(call, error);
-    call.attempts += 1;
-    call.lastError = error;
-    call.pauseTimer = this.#clock.after(milliseconds, () => this.#queue(call));
-  }
-
   #isTooLate(call, pause) {
-    return !call.isPatient && this.#clock.now() + pause >= call.since + call.milliseconds;
-  }
-
-  #pause(failures) {
-    return pause(this.#options, failures, this.#clock.random);
+    return this.#clock.now() + pause >= call.end;
   }
 
   // Sending.
 
   #queue(call) {
+    if (call.connection && call.connection !== this.#connection) {
+      return this.#fail(call, new Disconnected("the connection was lost"));
+    }
     this.#unsent.add(call);
-    if (this.#link === null && this.#timer === null) this.#connect();
+    if (this.#connection === null && this.#reconnectTimer === null) this.#connect();
     else this.#flushSoon();
   }
 
   /** What is called in one turn of the event loop goes out together. */
   #flushSoon() {
-    if (this.#willFlush || !this.#isReady) return;
+    if (this.#willFlush || this.#unsent.size === 0 || !this.#connection?.isReady) return;
     this.#willFlush = true;
     this.#clock.soon(() => {
       this.#willFlush = false;
-      this.#flush();
+      this.#connection?.send(this.#unsent);
     });
   }
 
-  #flush() {
-    let text = "";
-    for (const call of this.#unsent) {
-      if (!this.#isReady || this.#isFull || this.#sent.size >= this.#options.pipelinedCalls) break;
-      if (call.link && call.link !== this.#link) {
-        this.#fail(call, new Disconnected("the connection was lost"));
-        continue;
-      }
-      this.#unsent.delete(call);
-      this.#sent.set(call.id, call);
-      text += call.text;
-      if (text.length < CHUNK) continue;
-      this.#write(text);
-      text = "";
-    }
-    if (text) this.#write(text);
-  }
-
-  #write(text) {
-    this.#isFull = !this.#link.write(text);
-  }
-
-  // Receiving.
-
-  #received(text) {
-    const link = this.#link;
-    this.#heard = this.#clock.now();
+  #connect() {
+    const address = this.#addresses[this.#dialled++ % this.#addresses.length];
+    const how = { dial: this.#dial, clock: this.#clock, options: this.#options, parse: this.#parse, token: this.#token };
     try {
-      for (const line of this.#lines.push(text)) {
-        if (line) this.#read(line);
-        if (this.#link !== link) return;
-      }
-    } catch (error) {
-      return this.#breakOff(error);
+      this.#connection = new LineConnection({ address, ...how }, this.#owner);
+    } catch (cause) {
+      this.#endAll(new InvalidInput(cause.message, { code: "INVALID_INPUT_DATA", path: "tls", cause }));
     }
-    if (this.#unsent.size > 0) this.#flushSoon();
   }
 
-  #read(line) {
-    const { id, method, params, result, error } = this.#parse(line);
-    if (method !== undefined) return this.#told(method.slice("watch.".length), params);
-    if (id === null) return this.#refused(failureOf(error));
-    const call = this.#sent.get(id);
-    if (!call) throw new RangeError(`an answer to ${id}, which was not asked`);
-    this.#sent.delete(id);
-    this.#hasAnswered = true;
+  // What comes of a connection.
+
+  #answered(call, result) {
     this.#failures = 0;
-    if (error) this.#answeredError(call, failureOf(error));
-    else this.#answered(call, result);
+    const isWanted = this.#live.has(call);
+    call.accept?.(result, isWanted);
+    if (!isWanted) return;
+    this.#settle(call);
+    call.resolve(result);
+  }
+
+  #refused(call, error) {
+    if (!this.#live.has(call)) return;
+    if (error instanceof Unauthorized && this.renewsToken && !call.hasNewToken) {
+      call.hasNewToken = true;
+      if (this.#connection.isReady) this.#connection.logIn();
+      this.#queue(call);
+    } else if (isPassing(error, call.mayRepeat)) this.#repeatLater(call, error);
+    else this.#fail(call, error);
+  }
+
+  #repeatLater(call, error) {
+    const milliseconds = Math.max(error.retryAfter ?? 0, pause(this.#options, call.attempts++, this.#clock.random));
+    if (this.#isTooLate(call, milliseconds)) return this.#fail(call, error);
+    call.lastError = error;
+    call.pauseTimer = this.#clock.after(milliseconds, () => this.#queue(call));
   }
 
   #told(kind, params) {
@@ -248,163 +222,47 @@ export class LineChannel {
     receiver?.told(kind, params);
   }
 
-  #answered(call, result) {
-    const isWanted = this.#live.has(call);
-    call.accept?.(result, isWanted);
-    if (!isWanted) return;
-    this.#settle(call);
-    call.resolve(result);
+  /** A connection with watches that says nothing is asked whether it works; if not, that call gives it up. */
+  #check() {
+    const timeout = this.#options.watchCheckTime / 4;
+    if (this.#watches.size > 0) this.#call("server.ping", {}, { timeout }).catch(() => {});
   }
 
-  #answeredError(call, error) {
-    if (call.refuse) return call.refuse(error);
-    if (!this.#live.has(call)) return;
-    if (error instanceof Unauthorized && this.renewsToken && !call.hasNewToken) {
-      call.hasNewToken = true;
-      if (this.#isReady) this.#logIn();
-      this.#queue(call);
-    } else if (isPassing(error, call.mayRepeat)) this.#repeatLater(call, error);
-    else this.#fail(call, error);
-  }
-
-  /** An error of no request: the connection is not wanted, or the oldest line could not be read. */
-  #refused(error) {
-    const [oldest] = this.#sent.values();
-    if (error instanceof TooManyRequests || !oldest) return this.#lose(error);
-    this.#sent.delete(oldest.id);
-    this.#answeredError(oldest, error);
-  }
-
-  /** What comes is not the protocol: asking again would not help. */
-  #breakOff(cause) {
-    const error = new ProtocolError(`what came is not of the protocol: ${cause.message}`, { cause });
-    for (const call of this.#sent.values()) if (this.#live.has(call)) this.#fail(call, error);
-    for (const receiver of this.#takeWatches()) receiver.lost(error);
-    this.#lose(error);
-  }
-
-  // The connection.
-
-  #connect() {
-    const address = this.#addresses[this.#dialled++ % this.#addresses.length];
-    this.#address = address;
-    this.#lines = new Lines(this.#options.answerCharacters);
-    this.#isFull = this.#hasAnswered = false;
-    // Events of a link that was dropped mean nothing.
-    const of = (action) => (value) => {
-      if (this.#link === link) action(value);
-    };
-    let link;
-    try {
-      link = this.#dial(address, {
-        opened: of(() => (this.#token ? this.#logIn() : this.#becomeReady())),
-        received: of((text) => this.#received(text)),
-        drained: of(() => this.#drained()),
-        closed: of((cause) => this.#lose(this.#lossOf(cause))),
-      });
-    } catch (cause) {
-      const { message } = cause;
-      return this.#endAll(new InvalidInput(message, { code: "INVALID_INPUT_DATA", path: "tls", cause }));
-    }
-    this.#link = link;
-    this.#expectReady();
-  }
-
-  #expectReady() {
-    const { connectTimeout } = this.#options;
-    this.#setTimer(connectTimeout, () =>
-      this.#lose(this.#lossOf(new Error(`no connection within ${connectTimeout} ms`))));
-  }
-
-  #lossOf(cause) {
-    const message = `${this.#address.name}: ${cause?.message ?? "the connection was closed"}`;
-    return this.#isReady ? new Disconnected(message, { cause }) : new Unavailable(message, { code: "UNREACHABLE", cause });
-  }
-
-  #setTimer(milliseconds, action) {
-    this.#clock.cancel(this.#timer);
-    this.#timer = this.#clock.after(milliseconds, () => {
-      this.#timer = null;
-      action();
-    });
-  }
-
-  #drained() {
-    this.#isFull = false;
-    this.#flush();
-  }
-
-  #becomeReady() {
-    this.#heard = this.#clock.now();
-    this.#isReady = true;
-    this.#watchSilence();
-    this.#flush();
-  }
-
-  /** Nothing else is sent until the login is answered. */
-  async #logIn() {
-    this.#isReady = false;
-    this.#expectReady();
-    const link = this.#link;
-    try {
-      const params = JSON.stringify({ token: await this.#token() });
-      if (this.#link !== link) return;
-      const id = this.#nextID++;
-      this.#sent.set(id, { id, accept: () => this.#becomeReady(), refuse: (error) => this.#loginFailed(error) });
-      this.#write(`{"jsonrpc":"2.0","id":${id},"method":"auth.login","params":${params}}\n`);
-    } catch (error) {
-      if (this.#link === link) this.#endAll(error);
-    }
-  }
-
-  #loginFailed(error) {
-    if (isPassing(error, true)) this.#lose(error);
-    else this.#endAll(error);
-  }
-
-  /** A connection with watches that has been silent for long is asked whether it still works. */
-  #watchSilence() {
-    const { watchCheckTime } = this.#options;
-    this.#setTimer(watchCheckTime, () => {
-      const isSilent = this.#clock.now() - this.#heard >= watchCheckTime;
-      if (isSilent && this.#watches.size > 0) this.#call("server.ping", {}, { timeout: watchCheckTime / 4 }).catch(() => {});
-      this.#watchSilence();
-    });
-  }
-
-  /** The connection is gone: what may be repeated goes to the next one, before what was not sent. */
-  #lose(error) {
-    this.#drop();
-    // A connection that was not wanted has done nothing.
-    const isRefused = error instanceof TooManyRequests && !this.#hasAnswered;
+  /** What may be repeated goes to the next connection, before what was not sent. */
+  #lost(error, calls, isBegun) {
+    this.#connection = null;
     const unsent = [...this.#unsent];
     this.#unsent.clear();
-    for (const call of this.#sent.values()) {
-      if (!this.#live.has(call)) continue;
-      if (call.mayRepeat || isRefused) this.#unsent.add(call);
+    for (const call of calls.filter((call) => this.#live.has(call))) {
+      if (call.mayRepeat || !isBegun) this.#unsent.add(call);
       else this.#fail(call, error instanceof Disconnected ? error : new Disconnected(error.message, { cause: error }));
     }
-    this.#sent.clear();
-    for (const call of unsent) this.#unsent.add(call);
+    for (const call of unsent) {
+      if (call.connection) this.#fail(call, new Disconnected(error.message, { cause: error }));
+      else this.#unsent.add(call);
+    }
     this.#connectLater(error);
     for (const receiver of this.#takeWatches()) receiver.lost();
   }
 
   #connectLater(error) {
-    const milliseconds = Math.max(error.retryAfter ?? 0, this.#pause(this.#failures++));
+    const milliseconds = Math.max(error.retryAfter ?? 0, pause(this.#options, this.#failures++, this.#clock.random));
     for (const call of this.#unsent) {
       if (this.#isTooLate(call, milliseconds)) this.#fail(call, error);
       else call.lastError = error;
     }
-    this.#setTimer(milliseconds, () => {
+    this.#reconnectTimer = this.#clock.after(milliseconds, () => {
+      this.#reconnectTimer = null;
       if (this.#unsent.size > 0) this.#connect();
     });
   }
 
-  /** The connection ends, and with it all that wait for something. */
+  /** All that wait for something fail; the next call begins anew. */
   #endAll(error) {
-    this.#drop();
-    this.#sent.clear();
+    this.#connection?.close();
+    this.#connection = null;
+    this.#clock.cancel(this.#reconnectTimer);
+    this.#reconnectTimer = null;
     for (const call of this.#live) this.#fail(call, error);
     for (const receiver of this.#takeWatches()) receiver.lost(error);
   }
@@ -414,16 +272,4 @@ export class LineChannel {
     this.#watches.clear();
     return receivers;
   }
-
-  #drop() {
-    const link = this.#link;
-    this.#link = null;
-    this.#isReady = false;
-    this.#clock.cancel(this.#timer);
-    this.#timer = null;
-    link?.close();
-  }
 }
-
-/** Characters that are written at once. */
-const CHUNK = 1 << 18;

@@ -46,6 +46,7 @@ test("no more calls are under way than the bound, and none while the socket is f
   assert.equal(link.sent.length, 4);
   link.isFull = false;
   link.events.drained();
+  await settled();
   link.answer(4, 4);
   assert.deepEqual(await Promise.all([...calls, fourth]), [1, 2, 3, 4]);
 });
