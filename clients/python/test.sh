@@ -14,7 +14,7 @@ python=python3
 skipped=0
 if [ "${1-}" = --whole ]; then
     environment=$(realpath -m ../../.build/python-client)
-    packages=(mypy ruff build hatchling pandas geopandas pydantic)
+    packages=(mypy==2.4.1 ruff==0.17.6 build==1.6.1 hatchling==1.33.0 pandas geopandas pydantic)
     if ! "$environment/bin/python3" -c 'import mypy, ruff, build, hatchling, geopandas, pydantic' 2>/dev/null; then
         python3 -m venv "$environment"
         "$environment/bin/pip" install --quiet --disable-pip-version-check "${packages[@]}" || skipped=3

@@ -183,7 +183,8 @@ import Testing
                 try await client.value(
                     "object.delete", #"{"bucket":"items","id":"o\#(number)"}"#)
             }
-            #expect(backend.statistics().memory.records == full)
+            // Nothing has been renumbered yet.
+            #expect(backend.statistics().memory.records >= full)
             var changes = StoreChanges(after: backend.engine.change)
             changes.deletions = [ListedDeletion([1], in: Self.bucket, from: 1, at: 1)]
             let late = changes
