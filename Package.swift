@@ -133,12 +133,10 @@ let package = Package(
             dependencies: [
                 "CLibpq",
                 "Runtime",
-                "PersistentStructures",
                 "Objects",
                 "BackendContract",
                 "EmbeddedBackend",
                 "JSONText",
-                "QueryLanguage",
                 "InMemoryEngine",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),

@@ -2,7 +2,6 @@ import BackendContract
 import EmbeddedBackend
 import Logging
 import Objects
-import QueryLanguage
 import Runtime
 import Synchronization
 import TestSupport
@@ -42,10 +41,6 @@ import Testing
         func publishing(_ state: SharedState) {}
 
         func published(_ changes: SharedChanges) {}
-
-        func announce(deletionOf clause: Clause, in bucket: BucketName) {}
-
-        func removeListedRows() throws(StoreFailure) -> Bool { false }
 
         func forget(tombstonesBefore: Int64, requestsBefore: Int64) throws(StoreFailure) -> Bool {
             false

@@ -5,11 +5,12 @@ import Runtime
 extension Engine {
     /// Searches for what a deletion deletes, or looks at what has been written since the last time.
     ///
+    /// - Parameter atOnce: whether the writer deletes any number of objects one by one.
     /// - Throws: `QUERY_TIMEOUT` if all searching takes longer than a query may.
     public func advance(
-        _ deletion: inout FoundDeletion
+        _ deletion: inout FoundDeletion, atOnce: Bool
     ) throws(ServiceFailure) -> FoundDeletion.Step {
-        try deletion.advance(on: self)
+        try deletion.advance(on: self, inPlace: atOnce ? .max : tuning.deletedInPlace)
     }
 
     /// A record of the writes to a bucket, for a deletion.

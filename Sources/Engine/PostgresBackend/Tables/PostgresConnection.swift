@@ -205,22 +205,22 @@ final class PostgresConnection {
 
     /// Waits for a notification on the channels that the connection listens to.
     ///
-    /// - Returns: the payloads of those that have arrived; none at the deadline, or when the wait is
-    ///   interrupted.
-    func notifications(
+    /// - Returns: the payload of the last one that has arrived; nil if none has at the deadline, or
+    ///   when the wait is interrupted.
+    func notification(
         until deadline: Deadline, unless interrupt: Interrupt
-    ) throws(PostgresFailure) -> [String] {
+    ) throws(PostgresFailure) -> String? {
         while !interrupt.isRaised {
-            var payloads: [String] = []
+            var last: String?
             while let notice = PQnotifies(handle) {
-                payloads.append(String(cString: notice.pointee.extra))
+                last = String(cString: notice.pointee.extra)
                 PQfreemem(notice)
             }
-            if !payloads.isEmpty { return payloads }
-            guard try isReadable(until: deadline, unless: interrupt) else { return [] }
+            if last != nil { return last }
+            guard try isReadable(until: deadline, unless: interrupt) else { return nil }
             guard PQconsumeInput(handle) == 1 else { throw failure }
         }
-        return []
+        return nil
     }
 
     // MARK: Copies
