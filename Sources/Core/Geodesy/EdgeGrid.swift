@@ -13,17 +13,13 @@
 /// - Complexity: to make one O(n^1.5) for n edges, at most; a point O(n^0.5) for most shapes, spiky
 ///   ones included, O(n) at worst.
 struct EdgeGrid: Sendable {
-    struct Edge: BitwiseCopyable {
-        let ax, ay, bx, by: Double
-    }
-
     /// An edge that ends within a row, and the last column that it may touch there.
     fileprivate struct Partial: BitwiseCopyable {
         let edge: Int32
         let lastColumn: Int32
     }
 
-    private let edges: [Edge]
+    private let edges: [PlaneEdge]
     /// Where rows and columns begin, and where the last of them ends.
     private let ys, xs: [Double]
     /// The edges of each cell, row by row, and where those of a cell begin.
@@ -40,7 +36,7 @@ struct EdgeGrid: Sendable {
     /// So many rows and columns at most: a thousand edges have 20 of each, ten thousand 64.
     private static let mostRows = 64
 
-    init(_ edges: [Edge]) {
+    init(_ edges: [PlaneEdge]) {
         self.edges = edges
         let count = min(max(Int((0.41 * Double(edges.count)).squareRoot()), 1), Self.mostRows)
         ys = Self.boundaries(edges.map(\.ay), count)
@@ -101,11 +97,11 @@ struct EdgeGrid: Sendable {
         // Above the uppermost vertex no edge goes on.
         var isInside = isOddLeft[cell] && y < ys[ys.count - 1]
         for entry in touching[Int(firstTouching[cell])..<Int(firstTouching[cell + 1])] {
-            let edge = edges[Int(entry)]
-            guard y >= min(edge.ay, edge.by), y <= max(edge.ay, edge.by) else { continue }
-            let side = Orientation.sign(edge.ax, edge.ay, edge.bx, edge.by, x, y)
-            if side == 0, x >= min(edge.ax, edge.bx), x <= max(edge.ax, edge.bx) { return true }
-            if edge.crosses(y), (side < 0) == (edge.by > edge.ay) { isInside.toggle() }
+            switch edges[Int(entry)].meeting(withRayFrom: x, y) {
+            case .touch: return true
+            case .crossing: isInside.toggle()
+            case .none: break
+            }
         }
         for partial in partials[Int(firstPartial[row])..<Int(firstPartial[row + 1])]
         where partial.lastColumn < column {
@@ -135,30 +131,6 @@ struct EdgeGrid: Sendable {
     }
 }
 
-extension EdgeGrid.Edge {
-    /// Whether a level line crosses the edge: the lower end belongs to it, the upper one does not.
-    @inline(__always)
-    fileprivate func crosses(_ y: Double) -> Bool { (ay > y) != (by > y) }
-
-    /// Inequality: true where the edge and the rectangle have a point in common.
-    fileprivate func mayMeet(
-        _ west: Double, _ south: Double, _ east: Double, _ north: Double
-    ) -> Bool {
-        guard min(ax, bx) <= east, max(ax, bx) >= west, min(ay, by) <= north, max(ay, by) >= south
-        else { return false }
-        // All four corners strictly on one side, by more than rounding makes.
-        let (dx, dy) = (bx - ax, by - ay)
-        var (isLeft, isRight) = (true, true)
-        for (x, y) in [(west, south), (east, south), (west, north), (east, north)] {
-            let (left, right) = (dx * (y - ay), dy * (x - ax))
-            let error = 1e-14 * (abs(left) + abs(right))
-            isLeft = isLeft && left - right > error
-            isRight = isRight && right - left > error
-        }
-        return !isLeft && !isRight
-    }
-}
-
 /// The cells of a grid while edges are laid out in them.
 private struct Layout {
     let ys, xs: [Double]
@@ -178,7 +150,7 @@ private struct Layout {
         ended = Array(repeating: 0, count: rows * columns)
     }
 
-    mutating func add(_ edge: EdgeGrid.Edge, _ number: Int32) {
+    mutating func add(_ edge: PlaneEdge, _ number: Int32) {
         let (south, north) = (min(edge.ay, edge.by), max(edge.ay, edge.by))
         let last = EdgeGrid.position(of: north, in: ys)
         var row = EdgeGrid.position(of: south, in: ys)
@@ -197,7 +169,7 @@ private struct Layout {
     }
 
     /// The columns that the edge may touch in a row.
-    private func span(of edge: EdgeGrid.Edge, in row: Int) -> ClosedRange<Int> {
+    private func span(of edge: PlaneEdge, in row: Int) -> ClosedRange<Int> {
         let (a, b) =
             edge.ay == edge.by
             ? (edge.ax, edge.bx) : (edge.x(at: ys[row]), edge.x(at: ys[row + 1]))
@@ -214,7 +186,7 @@ private struct Layout {
     }
 }
 
-extension EdgeGrid.Edge {
+extension PlaneEdge {
     /// About where an edge that is not level is at a latitude, or the end of it that is nearer.
     fileprivate func x(at y: Double) -> Double {
         if y <= min(ay, by) { return ay < by ? ax : bx }

@@ -29,17 +29,11 @@ public struct GeoPolygon: Sendable {
     /// - Throws: `InvalidPolygon` for no polygons or rings, open or crossing rings, holes outside,
     ///   polygons that overlap, and whatever else GEOS calls invalid.
     public init(_ polygons: [[[Coordinate]]]) throws(InvalidPolygon) {
-        guard !polygons.isEmpty else { throw InvalidPolygon(reason: "There is no polygon") }
-        var unwrapped: [[UnwrappedRing]] = []
-        for (number, rings) in polygons.enumerated() {
-            unwrapped.append(try Self.unwrap(rings, polygon: number))
-        }
+        let area = try UnwrappedArea(polygons)
+        try area.validate()
         self.polygons = polygons
-        boxes = Self.boxes(of: unwrapped.map { $0[0] })
-        try PlanarPolygon.validate(unwrapped)
-        let around = Self.beyondAntimeridian(unwrapped)
-        if around.count > 1 { try PlanarPolygon.validate(around) }
-        plane = Plane(unwrapped)
+        boxes = Self.boxes(of: area.polygons.map { $0[0] })
+        plane = Plane(area.polygons)
     }
 
     /// How many positions all rings have.
@@ -60,39 +54,6 @@ public struct GeoPolygon: Sendable {
     /// `.none`.
     public func overlap(south: Double, west: Double, north: Double, east: Double) -> Overlap {
         plane.overlap(west: west, south: south, east: east, north: north)
-    }
-
-    // Shells begin within the first turn, holes with or behind their shells.
-    private static func unwrap(
-        _ rings: [[Coordinate]], polygon: Int
-    ) throws(InvalidPolygon) -> [UnwrappedRing] {
-        guard !rings.isEmpty else {
-            throw InvalidPolygon(reason: "The polygon has no ring", polygon: polygon)
-        }
-        var unwrapped: [UnwrappedRing] = []
-        for (number, positions) in rings.enumerated() {
-            do {
-                var ring = try UnwrappedRing(positions)
-                ring.align(
-                    eastOf: unwrapped.first?.west ?? UnwrappedLongitude(-180, turns: 0))
-                unwrapped.append(ring)
-            } catch {
-                throw InvalidPolygon(reason: error.reason, polygon: polygon, ring: number)
-            }
-        }
-        return unwrapped
-    }
-
-    /// The polygons that go on beyond the antimeridian, and those that they meet there, a turn further
-    /// on than they are given.
-    private static func beyondAntimeridian(_ polygons: [[UnwrappedRing]]) -> [[UnwrappedRing]] {
-        let antimeridian = UnwrappedLongitude(180, turns: 0)
-        let crossing = polygons.filter { $0[0].east > antimeridian }
-        guard let end = crossing.map({ $0[0].east }).max() else { return [] }
-        let others = polygons.filter {
-            $0[0].east <= antimeridian && $0[0].west.nextTurn <= end
-        }
-        return crossing + others.map { $0.map(\.nextTurn) }
     }
 
     /// Boxes around shells; shells that overlap in longitude, or nearly do, share one.
@@ -182,10 +143,10 @@ private struct Plane: Sendable {
 
 extension UnwrappedRing {
     /// The edges in the plane.
-    fileprivate var edges: [EdgeGrid.Edge] {
+    fileprivate var edges: [PlaneEdge] {
         let corners = zip(longitudes, positions).map { (x: $0.degrees, y: $1.latitude) }
         return zip(corners, corners.dropFirst()).map { a, b in
-            EdgeGrid.Edge(ax: a.x, ay: a.y, bx: b.x, by: b.y)
+            PlaneEdge(ax: a.x, ay: a.y, bx: b.x, by: b.y)
         }
     }
 }

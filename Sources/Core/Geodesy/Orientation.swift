@@ -3,8 +3,8 @@ enum Orientation {
     /// Greater than 0 where `p` lies left of the line from `a` to `b`, less than 0 where it lies
     /// right of it, 0 where it lies on it.
     ///
-    /// The sign is that of the real numbers, as long as no product is below the least normal
-    /// binary64: rounded first, and exact where rounding could decide.
+    /// The sign is that of the real numbers for coordinates of degrees that are 0 or at least 2^-960:
+    /// rounded first, and exact where rounding could decide.
     ///
     /// - Reference: Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust
     ///   Geometric Predicates", 1997.
@@ -14,8 +14,8 @@ enum Orientation {
     ) -> Double {
         let (left, right) = ((ax - px) * (by - py), (ay - py) * (bx - px))
         let difference = left - right
-        // Inequality: the error of the difference is at most this.
-        if abs(difference) > 4.5e-16 * (abs(left) + abs(right)) { return difference }
+        // Inequality: the error of the difference is at most this, of products that underflow too.
+        if abs(difference) > 4.5e-16 * (abs(left) + abs(right)) + 0x1p-1020 { return difference }
         return exactSign(ax, ay, bx, by, px, py)
     }
 
@@ -23,31 +23,47 @@ enum Orientation {
     private static func exactSign(
         _ ax: Double, _ ay: Double, _ bx: Double, _ by: Double, _ px: Double, _ py: Double
     ) -> Double {
+        // An end of the line, or a point of one along a meridian or parallel: no product is anything.
+        if ax == px || by == py, ay == py || bx == px { return 0 }
+        // Scaled, so that the products of small numbers do not underflow.
+        let scale = 0x1p480
+        let (ax, ay, bx, by) = (ax * scale, ay * scale, bx * scale, by * scale)
+        let (px, py) = (px * scale, py * scale)
         var sum = Expansion()
-        for (x, y) in [(ax, by), (-ay, bx), (bx, py), (-by, px), (px, ay), (-py, ax)] {
-            let product = x * y
-            sum.add(product)
-            sum.add((-product).addingProduct(x, y))
-        }
+        sum.add(ax, by)
+        sum.add(-ay, bx)
+        sum.add(bx, py)
+        sum.add(-by, px)
+        sum.add(px, ay)
+        sum.add(-py, ax)
         return sum.sign
     }
 
-    /// A sum without rounding: parts that do not overlap, the largest last.
+    /// A sum of six products without rounding: parts that do not overlap, the largest last.
     private struct Expansion {
-        private var parts: [Double] = []
+        private var parts = SIMD16<Double>()
+        private var count = 0
 
-        mutating func add(_ term: Double) {
+        /// Adds a product: what of it is rounded, and the rest.
+        mutating func add(_ x: Double, _ y: Double) {
+            let product = x * y
+            add(product)
+            add((-product).addingProduct(x, y))
+        }
+
+        private mutating func add(_ term: Double) {
             var carry = term
-            for position in parts.indices {
+            for position in 0..<count {
                 let part = parts[position]
                 let sum = carry + part
                 let virtual = sum - carry
                 parts[position] = (carry - (sum - virtual)) + (part - virtual)
                 carry = sum
             }
-            parts.append(carry)
+            parts[count] = carry
+            count += 1
         }
 
-        var sign: Double { parts.last { $0 != 0 } ?? 0 }
+        var sign: Double { (0..<count).last { parts[$0] != 0 }.map { parts[$0] } ?? 0 }
     }
 }

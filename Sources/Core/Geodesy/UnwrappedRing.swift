@@ -10,6 +10,14 @@ struct UnwrappedLongitude: Comparable {
         self.longitude = longitude == 180 ? -180 : longitude
     }
 
+    /// Follows an edge, which is not longer than 180° and so may cross the antimeridian.
+    ///
+    /// - Parameters: longitudes as they were given, and the turns of the first one.
+    static func turns(after turns: Int, from: Double, to: Double) -> Int {
+        let step = to - from
+        return abs(step) > 180 ? turns + (step < 0 ? 1 : -1) : turns
+    }
+
     /// Degrees east of Greenwich, rounded.
     var degrees: Double { longitude + 360 * Double(turns) }
 
@@ -83,7 +91,10 @@ struct UnwrappedRing {
         for (from, to) in zip(positions, positions.dropFirst()) {
             let step = to.longitude - from.longitude
             let isParallel = wholeParallels && abs(step) == 360 && from.latitude == to.latitude
-            if abs(step) > 180 && !isParallel { turns += step < 0 ? 1 : -1 }
+            if !isParallel {
+                turns = UnwrappedLongitude.turns(
+                    after: turns, from: from.longitude, to: to.longitude)
+            }
             longitudes.append(UnwrappedLongitude(to.longitude, turns: turns))
         }
         return longitudes

@@ -5,9 +5,11 @@ struct BoxRegion: MeasurableRegion {
     private let box: GeoBox
     private let first: ClosedRange<Double>
     private let second: ClosedRange<Double>
-    // Edges moved outward to the next `Float` for "touches", inward for "contains".
-    private let outerSouth, outerNorth, innerSouth, innerNorth: Float
-    private let outerFirst, outerSecond, innerFirst, innerSecond: (west: Float, east: Float)
+    /// The edges moved outward, for "touches".
+    private let window: DegreeWindow
+    // The edges moved inward to the next `Float`, for "contains".
+    private let innerSouth, innerNorth: Float
+    private let innerFirst, innerSecond: (west: Float, east: Float)
 
     init(_ box: GeoBox) {
         self.box = box
@@ -15,12 +17,9 @@ struct BoxRegion: MeasurableRegion {
         first = ranges.0
         // A box with a single range stores it twice.
         second = ranges.1 ?? ranges.0
-        outerSouth = .roundedDown(box.south)
-        outerNorth = .roundedUp(box.north)
+        window = DegreeWindow(box)
         innerSouth = .roundedUp(box.south)
         innerNorth = .roundedDown(box.north)
-        outerFirst = (.roundedDown(first.lowerBound), .roundedUp(first.upperBound))
-        outerSecond = (.roundedDown(second.lowerBound), .roundedUp(second.upperBound))
         innerFirst = (.roundedUp(first.lowerBound), .roundedDown(first.upperBound))
         innerSecond = (.roundedUp(second.lowerBound), .roundedDown(second.upperBound))
     }
@@ -32,15 +31,11 @@ struct BoxRegion: MeasurableRegion {
         let north = group.floats(Group.north)
         let west = group.floats(Group.west)
         let east = group.floats(Group.east)
-        let touchesFirst = (west .<= outerFirst.east) .& (east .>= outerFirst.west)
-        let touchesSecond = (west .<= outerSecond.east) .& (east .>= outerSecond.west)
         let withinFirst = (west .>= innerFirst.west) .& (east .<= innerFirst.east)
         let withinSecond = (west .>= innerSecond.west) .& (east .<= innerSecond.east)
-        let touched =
-            (south .<= outerNorth) .& (north .>= outerSouth) .& (touchesFirst .| touchesSecond)
         let inside =
             (south .>= innerSouth) .& (north .<= innerNorth) .& (withinFirst .| withinSecond)
-        return Lanes(touched: touched.bits, inside: inside.bits)
+        return Lanes(touched: window.touches(group + Group.south), inside: inside.bits)
     }
 
     @inline(__always)
@@ -84,10 +79,10 @@ struct BoxRegion: MeasurableRegion {
             return share(last - first, of: high - low)
         }
         let byLatitude = overlap(
-            group.floats(Group.south), group.floats(Group.north), outerSouth, outerNorth)
+            group.floats(Group.south), group.floats(Group.north), window.south, window.north)
         let (west, east) = (group.floats(Group.west), group.floats(Group.east))
-        let byFirst = overlap(west, east, outerFirst.west, outerFirst.east)
+        let byFirst = overlap(west, east, window.first.west, window.first.east)
         if first == second { return byLatitude * byFirst }
-        return byLatitude * (byFirst + overlap(west, east, outerSecond.west, outerSecond.east))
+        return byLatitude * (byFirst + overlap(west, east, window.second.west, window.second.east))
     }
 }

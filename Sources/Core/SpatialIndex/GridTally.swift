@@ -228,7 +228,7 @@ extension GridTally {
 
 /// The count of one tree by cells.
 private struct TierCount {
-    let record: TierRecord
+    let record: TierRecord<Tier>
     let index: PointIndex
 
     func run(into tally: inout GridTally, until isOver: () -> Bool) -> Bool {

@@ -113,3 +113,24 @@ struct CurvePlace: Comparable {
         (a.cell, a.latitude, a.longitude) < (b.cell, b.latitude, b.longitude)
     }
 }
+
+/// How points, or the middles of boxes, are sorted along the curve: by keys with the position on the curve in the high bits
+/// and the number of the point in the low bits. The position has as many bits as the number leaves,
+/// so that points with equal bits remain to be sorted.
+struct CurveKeys {
+    private let cells: CurveCells
+    let shift: UInt64
+
+    init(count: Int) {
+        let numberBits = max(
+            64 - 2 * CurveCells.finest.bits, Int.bitWidth - (count - 1).leadingZeroBitCount)
+        cells = CurveCells(bits: (64 - numberBits) / 2)
+        shift = UInt64(64 - 2 * cells.bits)
+    }
+
+    func key(_ number: Int, latitude: Double, longitude: Double) -> UInt64 {
+        cells.position(latitude: latitude, longitude: longitude) << shift | UInt64(number)
+    }
+
+    func number(of key: UInt64) -> Int { Int(key & (UInt64(1) << shift - 1)) }
+}

@@ -7,24 +7,23 @@ import PersistentStructures
 ///         index.install(merged)           // on the writer's
 ///     }
 public struct MergeJob: Sendable {
-    let records: [TierRecord]
+    let records: [TierRecord<Tier>]
     let stamps: PersistentArray<UInt32>
 
     /// The number of entries to pack, which measures the work.
-    public var entryCount: Int { records.reduce(0) { $0 + $1.live } }
+    public var entryCount: Int { records.liveCount() }
 
     /// Packs the entries that were live when the job was created into one tree.
     ///
     /// - Complexity: O(entries), about 50 nanoseconds each, without scratch memory.
     public func run() -> MergedTier {
-        let tier = entryCount == 0 ? nil : Tier(merging: records, stamps: stamps)
-        return MergedTier(sources: records, tier: tier)
+        MergedTier(sources: records, tier: records.merged(stamps))
     }
 }
 
 /// The result of a `MergeJob`: one tier that replaces several.
 public struct MergedTier: Sendable {
-    let sources: [TierRecord]
+    let sources: [TierRecord<Tier>]
     let tier: Tier?
 }
 
@@ -37,25 +36,13 @@ extension PointIndex {
     ///
     /// - Complexity: O(tiers).
     public func pendingMerge() -> MergeJob? {
-        let end = sealedCount
-        guard end > 0 else { return nil }
-        var first = end - 1
-        var size = tiers[first].live
-        while first > 0 && tiers[first - 1].live <= 2 * size {
-            first -= 1
-            size += tiers[first].live
-        }
-        let stale = tiers[..<end].firstIndex(where: \.isStale) ?? end
-        first = min(first, stale)
-        guard first < end - 1 || stale < end else { return nil }
-        return MergeJob(records: Array(tiers[first..<end]), stamps: stamps)
+        pendingRecords().map { MergeJob(records: $0, stamps: stamps) }
     }
 
     /// A merge of all tiers into one. Many queries benefit from it, but writes soon undo it, so it
     /// suits an index that is not written for a while. Nil if there is almost nothing to gain.
     public func wholeMerge() -> MergeJob? {
-        guard tiers.count > 1 || (tiers.first?.dead ?? 0) >= Int(deltaCapacity) else { return nil }
-        return MergeJob(records: tiers, stamps: stamps)
+        wholeRecords().map { MergeJob(records: $0, stamps: stamps) }
     }
 
     /// Replaces the sources of a merged tier by that tier, in the index that created the job or in
@@ -64,25 +51,11 @@ extension PointIndex {
     /// - Returns: false, with nothing changed, if the index no longer has the sources.
     @discardableResult
     public mutating func install(_ merged: MergedTier) -> Bool {
-        guard let oldest = merged.sources.first, let newest = merged.sources.last,
-            let first = tiers.firstIndex(where: { $0.tier === oldest.tier }),
-            first + merged.sources.count <= tiers.count
-        else { return false }
-        let range = first..<first + merged.sources.count
-        var dead = 0
-        for (current, source) in zip(tiers[range], merged.sources) {
-            guard current.tier === source.tier && current.dead >= source.dead else { return false }
-            dead += current.dead - source.dead
-        }
-        let epochs = oldest.epochs.lowerBound...newest.epochs.upperBound
-        let record = merged.tier.map { TierRecord(tier: $0, epochs: epochs, dead: dead) }
-        tiers.replaceSubrange(range, with: record.map { [$0] } ?? [])
-        if tiers.isEmpty { dissolve() }
-        return true
+        install(merged.tier, of: merged.sources)
     }
 }
 
-extension TierRecord {
+extension TierRecord where Tree == Tier {
     /// Appends the entries whose stamps are current.
     func appendLiveEntries(to entries: inout [Entry], stamps: PersistentArray<UInt32>) {
         let tree = tier.tree

@@ -171,7 +171,8 @@ private struct MeasuredVisit: RegionQuery {
     /// - Returns: the number of these points.
     @inline(__always)
     private func collect<R: Region>(
-        _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord, in index: PointIndex, _ region: R,
+        _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord<Tier>, in index: PointIndex,
+        _ region: R,
         from origin: DistanceModel.Origin?, _ known: inout Set<Slot>,
         to points: UnsafeMutableBufferPointer<MeasuredPoint>
     ) -> Int {
@@ -321,7 +322,7 @@ extension PointIndex {
 
     @inline(__always)
     fileprivate func search<R: Region>(
-        _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord, _ region: R,
+        _ leaf: Leaf, _ lanes: Lanes, of record: TierRecord<Tier>, _ region: R,
         _ known: inout Set<Slot>, _ body: (Slot, _ latitude: Double, _ longitude: Double) -> Bool
     ) -> Bool {
         var rest = lanes.touched
@@ -345,7 +346,7 @@ extension PointIndex {
     }
 
     @inline(__always)
-    func isLive(_ leaf: Leaf, _ lane: Int, of record: TierRecord) -> Bool {
+    func isLive(_ leaf: Leaf, _ lane: Int, of record: TierRecord<Tier>) -> Bool {
         record.dead == 0 || stamps[Int(leaf.slot(lane))] == leaf.stamp(lane)
     }
 

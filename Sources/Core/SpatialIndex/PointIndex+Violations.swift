@@ -47,7 +47,7 @@ extension PointIndex {
     }
 
     private func checkEntries(
-        _ number: Int, _ record: TierRecord, _ live: inout [Slot: [Coordinate]],
+        _ number: Int, _ record: TierRecord<Tier>, _ live: inout [Slot: [Coordinate]],
         _ found: inout [String]
     ) {
         let tree = record.tier.tree

@@ -109,61 +109,22 @@ extension PointIndex {
             delta.remove(at: position)
         }
     }
-
-    /// Counts the entries of a slot, of an earlier epoch, as dead.
-    private mutating func bury(_ stamp: UInt32, entries: Int) {
-        let epoch = Stamp.epoch(stamp)
-        guard let position = tiers.lastIndex(where: { $0.epochs.lowerBound <= epoch }) else {
-            preconditionFailure("no tier for epoch \(epoch)")
-        }
-        tiers[position].dead += entries
-    }
 }
 
 // MARK: - Epochs
 
-extension PointIndex {
-    /// Ends the epoch. The delta becomes a tier, merged with the small tiers of about its size.
-    private mutating func flush() {
-        if epoch == Stamp.lastEpoch {
-            renumber()
-            return
-        }
-        if tiers.isEmpty { enterSlots() }
-        var first = tiers.count
-        var size = delta.count
-        while first > 0 {
-            let previous = tiers[first - 1]
-            guard !isSealed(previous) && (previous.live <= 2 * size || previous.isStale) else {
-                break
-            }
-            first -= 1
-            size += previous.live
-        }
-        mergeTail(from: first)
-        tidy()
+extension PointIndex: TieredIndex {
+    var liveCount: Int { pointCount }
+    var deltaCount: Int { delta.count }
+
+    func packedDelta() -> Tier {
+        delta.sorted { $0.slot < $1.slot }.withUnsafeBufferPointer { Tier($0) }
     }
 
-    /// Replaces the delta and the tiers from `first` on by one tier, and begins a new epoch.
-    private mutating func mergeTail(from first: Int) {
-        var merged = tiers[first...].filter { $0.live > 0 }
-        if !delta.isEmpty {
-            let tier = delta.sorted { $0.slot < $1.slot }.withUnsafeBufferPointer { Tier($0) }
-            merged.append(TierRecord(tier: tier, epochs: epoch...epoch))
-        }
-        let oldest = first < tiers.count ? tiers[first].epochs.lowerBound : epoch
-        tiers.removeSubrange(first...)
-        if !merged.isEmpty {
-            let isOne = merged.count == 1 && merged[0].dead == 0
-            let tier = isOne ? merged[0].tier : Tier(merging: merged, stamps: stamps)
-            tiers.append(TierRecord(tier: tier, epochs: oldest...epoch))
-        }
-        delta.removeAll(keepingCapacity: true)
-        epoch += 1
-    }
+    mutating func emptyDelta() { delta.removeAll(keepingCapacity: true) }
 
     /// Begins to keep stamps and coordinates by slot. An index that is only a delta has none.
-    private mutating func enterSlots() {
+    mutating func enterSlots() {
         for (slot, entries) in Dictionary(grouping: delta, by: \.slot) {
             stamps.set(Int(slot), entries[0].stamp, fillingWith: 0)
             positions.set(slot, entries.map(\.coordinate))
@@ -171,27 +132,10 @@ extension PointIndex {
     }
 
     /// Rebuilds everything as epoch 1 when the stamps are exhausted, after 2^31 epochs.
-    private mutating func renumber() {
+    mutating func renumber() {
         let entries = liveEntries(of: tiers[...]) + delta
         let points = entries.map { (slot: $0.slot, coordinate: $0.coordinate) }
         self = PointIndex(bulk: points, deltaCapacity: Int(deltaCapacity))
-    }
-
-    /// Drops dead tiers, rebuilds small stale ones, and merges large ones that exceed every limit.
-    private mutating func tidy() {
-        tiers.removeAll { $0.live == 0 }
-        if tiers.isEmpty || pointCount <= smallestForest {
-            dissolve()
-            return
-        }
-        let tail = sealedCount
-        if let stale = tiers[tail...].firstIndex(where: \.isStale), epoch < Stamp.lastEpoch {
-            mergeTail(from: stale)
-        }
-        let dead = tiers.reduce(0) { $0 + $1.dead }
-        if tiers.count > Self.maximumTiers || dead > max(pointCount, sealedSize) {
-            while let job = pendingMerge() { install(job.run()) }
-        }
     }
 
     /// Returns to a delta without tiers. It must have room for all live entries.
@@ -205,12 +149,7 @@ extension PointIndex {
         (self.count, delta) = (count, entries)
     }
 
-    /// The number of tiers up to the last sealed one.
-    var sealedCount: Int { (tiers.lastIndex(where: isSealed) ?? -1) + 1 }
-
-    private func isSealed(_ record: TierRecord) -> Bool { record.tier.count >= sealedSize }
-
-    private func liveEntries(of records: ArraySlice<TierRecord>) -> [Entry] {
+    private func liveEntries(of records: ArraySlice<TierRecord<Tier>>) -> [Entry] {
         var entries: [Entry] = []
         for record in records { record.appendLiveEntries(to: &entries, stamps: stamps) }
         return entries

@@ -32,7 +32,7 @@ public struct PointIndex: PointSet {
     private var parts: Shared<Parts>
 
     private struct Parts: Sendable {
-        var tiers: [TierRecord] = []
+        var tiers: [TierRecord<Tier>] = []
         var delta: [Entry] = []
         var epoch: UInt32
         let deltaCapacity: UInt32
@@ -42,7 +42,7 @@ public struct PointIndex: PointSet {
     }
 
     /// The trees, oldest first. The epochs of each tier follow those of the previous one.
-    var tiers: [TierRecord] {
+    var tiers: [TierRecord<Tier>] {
         _read { yield parts.value.tiers }
         _modify { yield &parts.value.tiers }
     }
@@ -147,11 +147,6 @@ public struct PointIndex: PointSet {
         return .several(positions.points(of: slot))
     }
 
-    /// The stamp of a slot; 0 if the slot has no point. It may be used only if the index has tiers.
-    func currentStamp(of slot: Slot) -> UInt32 {
-        Int(slot) < stamps.count ? stamps[Int(slot)] : 0
-    }
-
     /// The memory of the index in bytes, as if it shared nothing with its copies.
     public var memoryBytes: Int {
         MemoryLayout<Parts>.size + 40 + (delta.capacity > 0 ? 48 : 0)
@@ -160,38 +155,6 @@ public struct PointIndex: PointSet {
             + stamps.memoryBytes + positions.memoryBytes
     }
 
-    // The sizes that shape the index. The numbers in brackets apply to the default capacity of the
-    // delta.
-
-    /// A bulk load of fewer points builds no tree (64).
+    /// A bulk load of fewer points builds no tree; 64 for the default capacity of the delta.
     static func smallestTree(deltaCapacity: Int) -> Int { deltaCapacity / 4 }
-
-    /// A tier of at least this many entries is sealed: only a `MergeJob` merges it (2,048).
-    var sealedSize: Int { Int(deltaCapacity) * 8 }
-
-    /// An index with trees that shrinks to this many points becomes a single delta again (32).
-    var smallestForest: Int { Int(deltaCapacity) / 8 }
-
-    /// If there are more tiers than this, or if the dead entries outnumber both the live ones and
-    /// `sealedSize`, a write performs the merges that did not run in the background.
-    static let maximumTiers = 32
-}
-
-/// A tier and the state of its entries.
-struct TierRecord: Sendable {
-    let tier: Tier
-
-    /// The range of its entries' stamps. No other tier has stamps in this range.
-    let epochs: ClosedRange<UInt32>
-
-    /// The number of dead entries.
-    var dead = 0
-
-    var live: Int { tier.count - dead }
-
-    /// Whether every entry is a slot of its own: none is dead, and no slot has several.
-    var isPlain: Bool { dead == 0 && !tier.hasSeveral }
-
-    /// Whether so many entries are dead that the tier should be rebuilt.
-    var isStale: Bool { dead * 4 > tier.count }
 }

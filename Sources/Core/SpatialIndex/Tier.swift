@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: the memory behind `tree` is written only before `init` returns, and freed
 /// with the tier.
-final class Tier: @unchecked Sendable {
+final class Tier: PackedTier, @unchecked Sendable {
     let tree: TierTree
 
     /// Whether some of its slots have several points.
@@ -34,7 +34,7 @@ final class Tier: @unchecked Sendable {
     ///
     /// - Parameter stamps: those of all slots.
     /// - Complexity: O(entries of the others), about 50 nanoseconds each, without scratch memory.
-    init(merging others: [TierRecord], stamps: PersistentArray<UInt32>) {
+    init(merging others: [TierRecord<Tier>], stamps: PersistentArray<UInt32>) {
         tree = TierTree(count: others.reduce(0) { $0 + $1.live })
         var merge = TierMerge(of: others, stamps: stamps)
         hasSeveral = TierBuilder(tree: tree).fill(with: &merge)
@@ -60,27 +60,6 @@ final class Tier: @unchecked Sendable {
     }
 
     private let madeGrid = Mutex<TierGrid?>(nil)
-}
-
-/// How points are sorted along the curve: by keys with the position on the curve in the high bits
-/// and the number of the point in the low bits. The position has as many bits as the number leaves,
-/// so that points with equal bits remain to be sorted.
-private struct CurveKeys {
-    private let cells: CurveCells
-    let shift: UInt64
-
-    init(count: Int) {
-        let numberBits = max(
-            64 - 2 * CurveCells.finest.bits, Int.bitWidth - (count - 1).leadingZeroBitCount)
-        cells = CurveCells(bits: (64 - numberBits) / 2)
-        shift = UInt64(64 - 2 * cells.bits)
-    }
-
-    func key(_ number: Int, latitude: Double, longitude: Double) -> UInt64 {
-        cells.position(latitude: latitude, longitude: longitude) << shift | UInt64(number)
-    }
-
-    func number(of key: UInt64) -> Int { Int(key & (UInt64(1) << shift - 1)) }
 }
 
 /// Fills the memory of a new tree.

@@ -41,18 +41,16 @@ enum TierLayout {
     }
 }
 
-/// A packed Hilbert R-tree in memory that another object owns.
+/// The shape of a packed tree, in which all but the last nodes of a level are full.
 ///
 /// Level 0 has a node for each leaf of 16 entries. Level k + 1 has a node for each group of 16
 /// nodes of level k, and the top level is a single group. The children of node i are group i one
 /// level below, or leaf i. The tree therefore needs no pointers, and node i of level k covers the
 /// entries from i * 16^(k+1) on.
-struct TierTree {
-    let leaves: UnsafeMutableRawPointer
-    let groups: UnsafeMutableRawPointer
+struct TreeShape: BitwiseCopyable, Sendable {
     let count: Int
     let levels: Int
-    let firstGroups: InlineArray<8, Int>
+    private let firstGroups: InlineArray<8, Int>
     let groupCount: Int
 
     init(count: Int) {
@@ -66,25 +64,13 @@ struct TierTree {
             total += (nodes + 15) / 16
             levels += 1
         } while nodes > 16
-        let leafBytes = (count + 15) / 16 * TierLayout.Leaf.stride
-        self.leaves = .allocate(byteCount: leafBytes, alignment: 64)
-        self.groups = .allocate(byteCount: total * TierLayout.Group.stride, alignment: 64)
         self.count = count
         self.levels = levels
         self.firstGroups = firstGroups
         self.groupCount = total
     }
 
-    func deallocate() {
-        leaves.deallocate()
-        groups.deallocate()
-    }
-
     var leafCount: Int { (count + 15) / 16 }
-
-    var memoryBytes: Int {
-        leafCount * TierLayout.Leaf.stride + groupCount * TierLayout.Group.stride
-    }
 
     func nodeCount(level: Int) -> Int {
         let shift = 4 * (level + 1)
@@ -105,8 +91,52 @@ struct TierTree {
         min(TierLayout.fanout, count - leaf * TierLayout.fanout)
     }
 
+    /// The number of a level's group among all groups.
+    func position(ofGroup group: Int, level: Int) -> Int { firstGroups[level] + group }
+}
+
+/// A packed Hilbert R-tree in memory that another object owns.
+struct TierTree {
+    let leaves: UnsafeMutableRawPointer
+    let groups: UnsafeMutableRawPointer
+    let shape: TreeShape
+
+    init(count: Int) {
+        shape = TreeShape(count: count)
+        leaves = .allocate(
+            byteCount: shape.leafCount * TierLayout.Leaf.stride, alignment: 64)
+        groups = .allocate(
+            byteCount: shape.groupCount * TierLayout.Group.stride, alignment: 64)
+    }
+
+    func deallocate() {
+        leaves.deallocate()
+        groups.deallocate()
+    }
+
+    var count: Int { shape.count }
+    var levels: Int { shape.levels }
+    var leafCount: Int { shape.leafCount }
+
+    var memoryBytes: Int {
+        leafCount * TierLayout.Leaf.stride + shape.groupCount * TierLayout.Group.stride
+    }
+
+    func nodeCount(level: Int) -> Int { shape.nodeCount(level: level) }
+
+    /// The entries below a node.
+    func entries(below node: Int, level: Int) -> Range<Int> {
+        shape.entries(below: node, level: level)
+    }
+
+    func childCount(ofGroup group: Int, level: Int) -> Int {
+        shape.childCount(ofGroup: group, level: level)
+    }
+
+    func entryCount(ofLeaf leaf: Int) -> Int { shape.entryCount(ofLeaf: leaf) }
+
     func group(_ group: Int, level: Int) -> UnsafeMutableRawPointer {
-        groups + (firstGroups[level] + group) * TierLayout.Group.stride
+        groups + shape.position(ofGroup: group, level: level) * TierLayout.Group.stride
     }
 
     func leaf(_ leaf: Int) -> UnsafeMutableRawPointer {

@@ -11,7 +11,7 @@ import PersistentStructures
 /// - Complexity: an entry is O(trees), and its place on the curve.
 struct TierMerge: ~Copyable {
     /// Keeps the trees.
-    private let records: [TierRecord]
+    private let records: [TierRecord<Tier>]
     private let stamps: PersistentArray<UInt32>
     private let runs: UnsafeMutableBufferPointer<Run>
     /// The place on the curve of each run's next entry; `ended` for a run without one.
@@ -20,7 +20,7 @@ struct TierMerge: ~Copyable {
     private static let ended = UInt64.max
 
     /// - Parameter records: one at least.
-    init(of records: [TierRecord], stamps: PersistentArray<UInt32>) {
+    init(of records: [TierRecord<Tier>], stamps: PersistentArray<UInt32>) {
         (self.records, self.stamps) = (records, stamps)
         runs = .allocate(capacity: records.count)
         places = .allocate(capacity: records.count)
@@ -80,7 +80,7 @@ private struct Run {
     /// The places of the leaf's entries on the curve.
     private(set) var places = InlineArray<16, UInt64>(repeating: 0)
 
-    init(_ record: TierRecord) {
+    init(_ record: TierRecord<Tier>) {
         tree = record.tier.tree
         isWhole = record.dead == 0
         leaf = Leaf(base: tree.leaf(0))

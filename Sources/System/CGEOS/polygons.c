@@ -1,4 +1,5 @@
-// Whether polygons in the plane are a valid multipolygon, told by GEOS.
+// What GEOS tells of polygons and lines in the plane: whether polygons are a valid multipolygon, and a
+// point on the surface.
 #include "CGeodesy.h"
 
 #include <geos_c.h>
@@ -48,6 +49,47 @@ static char *invalidity(GEOSContextHandle_t context, const GEOSGeometry *geometr
     return copy;
 }
 
+// A multipolygon of so many polygons; NULL, with what is at fault, if one of them is none.
+static GEOSGeometry *make_polygons(
+    GEOSContextHandle_t context, const double *positions, const uint32_t *ring_positions,
+    const uint32_t *polygon_rings, uint32_t polygons, gb_polygon_fault *fault) {
+    GEOSGeometry **parts = malloc(polygons * sizeof *parts);
+    GEOSGeometry *geometry = NULL;
+    uint32_t made = 0;
+    for (; made < polygons; made++) {
+        uint32_t rings = polygon_rings[made];
+        parts[made] = make_polygon(context, positions, ring_positions, rings, &fault->ring);
+        if (parts[made] == NULL) break;
+        for (uint32_t ring = 0; ring < rings; ring++) positions += 2 * (size_t)ring_positions[ring];
+        ring_positions += rings;
+    }
+    if (made == polygons) {
+        geometry = GEOSGeom_createCollection_r(context, GEOS_MULTIPOLYGON, parts, polygons);
+    } else {
+        fault->polygon = made;
+        while (made > 0) GEOSGeom_destroy_r(context, parts[--made]);
+    }
+    free(parts);
+    return geometry;
+}
+
+// A multiline of so many lines.
+static GEOSGeometry *make_lines(
+    GEOSContextHandle_t context, const double *positions, const uint32_t *line_positions,
+    uint32_t lines) {
+    GEOSGeometry **parts = malloc(lines * sizeof *parts);
+    for (uint32_t line = 0; line < lines; line++) {
+        parts[line] = GEOSGeom_createLineString_r(
+            context,
+            GEOSCoordSeq_copyFromBuffer_r(context, positions, line_positions[line], 0, 0));
+        positions += 2 * (size_t)line_positions[line];
+    }
+    GEOSGeometry *geometry =
+        GEOSGeom_createCollection_r(context, GEOS_MULTILINESTRING, parts, lines);
+    free(parts);
+    return geometry;
+}
+
 gb_polygon_fault gb_check_polygons(
     const double *positions, const uint32_t *ring_positions, const uint32_t *polygon_rings,
     uint32_t polygons) {
@@ -55,27 +97,35 @@ gb_polygon_fault gb_check_polygons(
     char *fault = strdup("an exception of GEOS");
     GEOSContextHandle_t context = GEOS_init_r();
     GEOSContext_setErrorMessageHandler_r(context, keep, &fault);
-    GEOSGeometry **parts = malloc(polygons * sizeof *parts);
-    uint32_t made = 0;
-    for (; made < polygons; made++) {
-        uint32_t rings = polygon_rings[made];
-        parts[made] = make_polygon(context, positions, ring_positions, rings, &result.ring);
-        if (parts[made] == NULL) break;
-        for (uint32_t ring = 0; ring < rings; ring++) positions += 2 * (size_t)ring_positions[ring];
-        ring_positions += rings;
-    }
-    if (made == polygons) {
-        GEOSGeometry *geometry =
-            GEOSGeom_createCollection_r(context, GEOS_MULTIPOLYGON, parts, polygons);
+    GEOSGeometry *geometry =
+        make_polygons(context, positions, ring_positions, polygon_rings, polygons, &result);
+    if (geometry != NULL) {
         result.reason = invalidity(context, geometry, &fault);
         GEOSGeom_destroy_r(context, geometry);
     } else {
         result.reason = strdup(fault);
-        result.polygon = made;
-        while (made > 0) GEOSGeom_destroy_r(context, parts[--made]);
     }
-    free(parts);
     GEOS_finish_r(context);
     free(fault);
+    return result;
+}
+
+gb_point gb_point_on_surface(
+    const double *positions, const uint32_t *run_positions, const uint32_t *polygon_runs,
+    uint32_t parts) {
+    gb_point result = {0, 0, 0};
+    gb_polygon_fault fault = {NULL, -1, -1};
+    GEOSContextHandle_t context = GEOS_init_r();
+    GEOSGeometry *geometry =
+        polygon_runs == NULL
+            ? make_lines(context, positions, run_positions, parts)
+            : make_polygons(context, positions, run_positions, polygon_runs, parts, &fault);
+    GEOSGeometry *point = geometry == NULL ? NULL : GEOSPointOnSurface_r(context, geometry);
+    result.is_there = point != NULL && GEOSisEmpty_r(context, point) == 0
+        && GEOSGeomGetX_r(context, point, &result.x) == 1
+        && GEOSGeomGetY_r(context, point, &result.y) == 1;
+    GEOSGeom_destroy_r(context, point);
+    GEOSGeom_destroy_r(context, geometry);
+    GEOS_finish_r(context);
     return result;
 }

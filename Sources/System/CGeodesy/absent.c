@@ -14,3 +14,9 @@ __attribute__((weak)) gb_polygon_fault gb_check_polygons(
     uint32_t polygons) {
     return (gb_polygon_fault){strdup("without GEOS nobody can tell"), -1, -1};
 }
+
+__attribute__((weak)) gb_point gb_point_on_surface(
+    const double *positions, const uint32_t *run_positions, const uint32_t *polygon_runs,
+    uint32_t parts) {
+    return (gb_point){0, 0, 0};
+}

@@ -129,7 +129,7 @@ import Testing
         for inner in [0.99, 0.5, 0.1] {
             let star = Self.star(9_998, inner: inner)
             let edges = zip(star, star.dropFirst()).map { a, b in
-                EdgeGrid.Edge(
+                PlaneEdge(
                     ax: a.longitude, ay: a.latitude, bx: b.longitude, by: b.latitude)
             }
             let mean = EdgeGrid(edges).meanEdges

@@ -28,6 +28,19 @@ gb_polygon_fault gb_check_polygons(
     const double *positions, const uint32_t *ring_positions, const uint32_t *polygon_rings,
     uint32_t polygons);
 
+// A point in the plane, if there is one.
+typedef struct {
+    double x, y;
+    int32_t is_there;
+} gb_point;
+
+// A point on the surface of polygons or lines that are valid, as GEOS chooses it: x and y of all positions one
+// after another, how many positions each ring or line has, how many rings each polygon has (NULL for
+// lines), how many polygons or lines there are. None where there is no library.
+gb_point gb_point_on_surface(
+    const double *positions, const uint32_t *run_positions, const uint32_t *polygon_runs,
+    uint32_t parts);
+
 #ifdef __cplusplus
 }
 #endif
