@@ -40,7 +40,9 @@ public struct HaversineBound: Sendable {
         }
         // Where the opposite meridian lies between the edges, that is the farthest.
         let opposite = center.longitude + 180
-        let isOpposite = [-360.0, 0, 360].contains { west <= opposite + $0 && opposite + $0 <= east }
+        let isOpposite = [-360.0, 0, 360].contains {
+            west <= opposite + $0 && opposite + $0 <= east
+        }
         let side = isOpposite ? 1 : Self.sineOfHalf(turn)
         let cosine = Sphere.cosineOfLatitude(max(0, south, -north))
         return (apart * apart + cosLatitude * cosine * side * side) / Self.slack

@@ -45,7 +45,9 @@ struct BucketPattern: Sendable, Equatable {
 
     /// Whether some bucket of a scope may be among its own.
     func reaches(_ scope: BucketScope) -> Bool {
-        let start = scope == .application ? "" : scope.text + "/"
+        // Only names of other scopes have a "/".
+        if scope == .application { return !beginning.utf8.contains(UInt8(ascii: "/")) }
+        let start = scope.text + "/"
         return beginning.hasPrefix(start) || !isBucket && start.hasPrefix(beginning)
     }
 }
