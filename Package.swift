@@ -133,10 +133,12 @@ let package = Package(
             dependencies: [
                 "CLibpq",
                 "Runtime",
+                "PersistentStructures",
                 "Objects",
                 "BackendContract",
                 "EmbeddedBackend",
                 "JSONText",
+                "QueryLanguage",
                 "InMemoryEngine",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),

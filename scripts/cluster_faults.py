@@ -96,6 +96,37 @@ class Faults:
         node.mend()
         commit.join()
 
+    def delete_many(self):
+        """A node is killed while it deletes thousands of objects. The others have all of them or none, and take their
+        ids at once."""
+        node, count, answered = self.node(), 3_000, []
+        put = {"bucket": "many", "objects": [{"_id": f"many-{n}", "n": n} for n in range(count)]}
+        try:
+            node.ask("object.putMany", put)
+        except Unanswered:
+            return
+
+        def delete():
+            with contextlib.suppress(Unanswered):
+                clause = {"type": "all"}
+                answered.append(node.ask("bucket.deleteWhere", {"bucket": "many", "bucketQuery": {"clause": clause}}))
+
+        deleting = threading.Thread(target=delete, daemon=True)
+        deleting.start()
+        time.sleep(self.random.choice([0.02, 0.05, 0.1, 0.2, 0.5]))
+        node.kill()
+        self.cluster.kills += node.process.returncode == -signal.SIGKILL
+        deleting.join()
+        with contextlib.suppress(Unanswered):
+            others = [other for other in self.cluster.nodes if other is not node]
+            for other in others:
+                left = other.ask("bucket.count", {"bucket": "many"})["count"]
+                if left not in ([0] if answered else [0, count]):
+                    self.cluster.violations.add(f"a deletion of {count} objects has left {left}: {answered}")
+            self.random.choice(others).ask("object.putMany", put)
+        node.start()
+
     ALL = {"kill-node": kill_node, "kill-postgres": kill_postgres, "restart-postgres": restart_postgres,
            "terminate": terminate, "stop-node": stop_node, "drop-packets": drop_packets,
-           "drop-all-packets": drop_all_packets, "drop-packets-long": drop_packets_long, "cut-commit": cut_commit}
+           "drop-all-packets": drop_all_packets, "drop-packets-long": drop_packets_long, "cut-commit": cut_commit,
+           "delete-many": delete_many}

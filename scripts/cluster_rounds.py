@@ -1,7 +1,7 @@
 """Rounds of faults in a cluster, and the judgement afterwards."""
 import collections, contextlib, json, pathlib, shutil, socket, statistics, sys, time
 
-import linearizability, service
+import linearizability, postgres, service
 from cluster_clients import ANSWER_SECONDS, RECORDS, REFUSALS, REGISTERS, Client, Counter, History, Violations
 from cluster_faults import Faults
 from cluster_nodes import Node, Service
@@ -185,9 +185,7 @@ class Cluster:
             exports.append({bucket: self.export(node, bucket) for bucket in buckets})
             if exports[-1] != exports[0]:
                 self.violations.add(f"the exports of nodes {node.number} and 0 differ")
-        rows = self.server.sql("SELECT b.name, count(o.creation) FROM geobucket.bucket b LEFT JOIN geobucket.object o "
-                               "ON o.bucket = b.number GROUP BY b.name")
-        there = {name: int(count) for name, count in (row.split("|") for row in rows)}
+        there = postgres.objects(self.server)
         if there != {bucket: len(self.objects(export)) for bucket, export in exports[0].items()}:
             self.violations.add(f"PostgreSQL has other objects than the nodes: {there}")
         return exports[0]

@@ -276,9 +276,7 @@ class World:
                 listed.update((each["bucket"], each["objects"]) for each in page["buckets"])
                 if not (key := page.get("nextPaginationKey")):
                     break
-            rows = self.server.sql("SELECT b.name, count(o.creation) FROM geobucket.bucket b LEFT JOIN geobucket.object o "
-                                   "ON o.bucket = b.number GROUP BY b.name")
-            there = {name: int(count) for name, count in (row.split("|") for row in rows)}
+            there = postgres.objects(self.server)
             if listed != there:
                 self.violations.add(f"node {node.number} lists other buckets than PostgreSQL has")
         reports = self.nodes[0].ask("store.check", {"cluster": True}, 120)["nodes"]

@@ -46,6 +46,14 @@ def url_at(*ports, host="127.0.0.1"):
     return f"postgresql://geo@{servers}/postgres" + ("?target_session_attrs=read-write" if len(ports) > 1 else "")
 
 
+def objects(server):
+    """How many objects each bucket has in the tables, without rows that are still to be removed."""
+    rows = server.sql("SELECT b.name, count(o.creation) FROM geobucket.bucket b LEFT JOIN (SELECT * FROM geobucket.object "
+                      "WHERE creation NOT IN (SELECT unnest(creations) FROM geobucket.deletion)) o "
+                      "ON o.bucket = b.number GROUP BY b.name")
+    return {name: int(count) for name, count in (row.split("|") for row in rows)}
+
+
 class Postgres:
     """What is committed survives the end of its processes. Unless it is told to be durable its files are not synced
     to the disk.

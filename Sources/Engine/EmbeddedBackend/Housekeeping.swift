@@ -92,6 +92,7 @@ final class Housekeeping: @unchecked Sendable {
         if try store.hasExpired(at: clock.milliseconds()) { writer.removeExpired() }
         if ticks % Self.sweepEvery == 1 {
             writer.forgetOld()
+            writer.removeUpstreamRows()
             writer.rememberUsedColumns()
             writer.forgetFields(except: engine.usedFields())
         }

@@ -101,6 +101,7 @@ extension Writer {
             return session
         }
         publish(session)
+        removeRows(of: session.listed)
     }
 
     func remove(_ bucket: BucketName, letGo: () -> Bool) throws(StoreFailure) {

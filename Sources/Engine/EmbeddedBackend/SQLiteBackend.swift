@@ -4,6 +4,7 @@ import InMemoryEngine
 import JSONText
 import Logging
 import Objects
+import QueryLanguage
 import Runtime
 
 /// The default backend: an in-memory engine on top of one SQLite file, connected by one writer.
@@ -74,6 +75,11 @@ public final class SQLiteBackend: Backend {
     /// Applies what other stores have changed. It returns when that is visible.
     public func follow(_ changes: SharedChanges) throws(StoreFailure) {
         try writer.follow(changes)
+    }
+
+    /// Prepares for a deletion of the objects that satisfy a clause, which another store is about to do.
+    public func foresee(deletionOf clause: Clause, in bucket: BucketName) {
+        writer.foresee(clause, in: bucket)
     }
 
     /// Waits for the submitted writes, then closes the store. A full disk does not prevent that:

@@ -1,5 +1,6 @@
 import BackendContract
 import Objects
+import QueryLanguage
 
 /// The truth that several stores share. A store that has an upstream holds a copy of it: every
 /// transaction is decided there before it takes effect here.
@@ -41,6 +42,15 @@ public protocol Upstream: Sendable {
 
     /// Called when a state has become visible in this store.
     func published(_ changes: SharedChanges)
+
+    /// Tells other stores, as far as that is possible at once, of a deletion of many objects that satisfy
+    /// a clause, a while before it is done.
+    func announce(deletionOf clause: Clause, in bucket: BucketName)
+
+    /// Removes some rows of objects that are deleted by lists, and the lists whose rows are gone.
+    ///
+    /// - Returns: whether there may be more of them.
+    func removeListedRows() throws(StoreFailure) -> Bool
 
     /// Deletes some tombstones and requests that are older than two times, in milliseconds since
     /// 1970.

@@ -14,18 +14,17 @@ final class WriteSession: TransactionState {
 
     /// What the transaction's `deleteWhere` deletes; nil if it has none.
     var found: FoundDeletion?
+    /// What has been made beside the writer for deletions of other stores.
+    let foreseen: [BucketName: ForeseenDeletion]
     /// The deletions of which the transaction has written a list.
     private(set) var listed: [ListedDeletion] = []
 
-    private let transaction: StoreTransaction
-    private let engine: Engine
+    let transaction: StoreTransaction
+    let engine: Engine
     /// Whether the engine already keeps all former documents, so that deleted documents need not be
-    /// handed to it.
-    private let isAllSuperseded: Bool
+    /// handed to it. Only then may deletions be listed.
+    let isAllSuperseded: Bool
     private let upstream: (any Upstream)?
-    /// Whether deletions may be listed; otherwise the transaction removes their rows, for an upstream
-    /// that does.
-    private var mayList: Bool { upstream == nil && isAllSuperseded }
     /// The rows that the transaction removes for one deletion.
     private let rowsAtOnce: Int
     private var buckets: [BucketName: Int64] = [:]
@@ -34,8 +33,9 @@ final class WriteSession: TransactionState {
     init(
         transaction: StoreTransaction, engine: Engine, parser: JSONParser,
         isAllSuperseded: Bool, upstream: (any Upstream)? = nil,
-        requests: (any RequestLedger)? = nil
+        requests: (any RequestLedger)? = nil, foreseen: [BucketName: ForeseenDeletion] = [:]
     ) {
+        self.foreseen = foreseen
         self.upstream = upstream
         self.transaction = transaction
         self.engine = engine
@@ -136,7 +136,7 @@ final class WriteSession: TransactionState {
     }
 
     func delete(_ creations: [ChangeNumber], in bucket: BucketName, at now: Int64) throws {
-        if mayList, creations.count > rowsAtOnce {
+        if isAllSuperseded, creations.count > rowsAtOnce {
             let changes = try list(creations, in: bucket, at: now)
             nextSnapshot.delete(creations, in: bucket, by: changes, leaving: found)
         } else {
@@ -152,9 +152,14 @@ final class WriteSession: TransactionState {
             preconditionFailure("objects without a bucket")
         }
         let deletion = try transaction.list(creations, in: number, named: bucket, now: now)
+        note(deletion)
+        return Array(deletion.firstChange...lastChange)
+    }
+
+    /// Notes a deletion whose rows stay for a while.
+    func note(_ deletion: ListedDeletion) {
         listed.append(deletion)
         nextSnapshot.rowsStay = true
-        return Array(deletion.firstChange...lastChange)
     }
 
     private func deleteRows(
@@ -184,7 +189,7 @@ final class WriteSession: TransactionState {
     func deleteBucket(_ bucket: BucketName, at now: Int64) throws -> Int {
         let expired = nextSnapshot.expiredCount(in: bucket, at: now)
         let creations = nextSnapshot.creations(in: bucket)
-        if mayList, creations.count > rowsAtOnce {
+        if isAllSuperseded, creations.count > rowsAtOnce {
             let changes = try list(creations, in: bucket, at: now)
             try dropBucket(bucket, with: creations, by: changes)
         } else {
@@ -194,7 +199,7 @@ final class WriteSession: TransactionState {
         return creations.count - expired
     }
 
-    private func dropBucket(
+    func dropBucket(
         _ bucket: BucketName, with creations: [ChangeNumber] = [], by changes: [ChangeNumber] = []
     ) throws {
         guard let number = try number(of: bucket) else { return }
@@ -211,63 +216,7 @@ final class WriteSession: TransactionState {
         }
     }
 
-    // MARK: Changes of other stores
-
-    /// Takes over what others have changed since the last transaction.
-    func apply(_ changes: StoreChanges) throws {
-        for (bucket, tombstones) in Dictionary(grouping: changes.tombstones, by: \.bucket) {
-            try delete(tombstones, in: bucket)
-        }
-        for bucket in changes.deletedBuckets { try dropBucket(bucket.name) }
-        for bucket in changes.buckets {
-            let number = try number(of: bucket.name) ?? createBucket(bucket.name)
-            try transaction.setPlace(of: number, named: bucket.name, to: bucket.place)
-            nextSnapshot.createBucket(bucket.name)
-        }
-        try transaction.add(changes.fields)
-        for object in changes.objects { try apply(object) }
-        for bucket in Set(changes.buckets.map(\.name) + nextSnapshot.changedBuckets) {
-            guard let number = try number(of: bucket) else { continue }
-            nextSnapshot.setPlace(of: bucket, to: try transaction.place(of: number))
-        }
-        transaction.advance(to: changes.change)
-    }
-
-    private func delete(_ tombstones: [StoreChanges.Tombstone], in bucket: BucketName) throws {
-        var creations: [ChangeNumber] = []
-        var deletions: [ChangeNumber] = []
-        for tombstone in tombstones {
-            // An object that has come and gone since the last transaction leaves its tombstone too:
-            // a client may have been told of the object elsewhere.
-            guard let row = try transaction.row(creation: tombstone.creation) else {
-                try transaction.insert(tombstone)
-                continue
-            }
-            if !isAllSuperseded, row.isWhole {
-                engine.supersede(row.document, change: row.change)
-            }
-            try transaction.delete(
-                creation: row.creation, id: tombstone.id, in: bucket, change: tombstone.change,
-                now: tombstone.deleted)
-            creations.append(row.creation)
-            deletions.append(tombstone.change)
-        }
-        if !creations.isEmpty { nextSnapshot.delete(creations, in: bucket, by: deletions) }
-    }
-
-    private func apply(_ object: StoreChanges.Object) throws {
-        let former = try transaction.row(creation: object.creation)
-        if let former, former.isWhole, !isAllSuperseded {
-            engine.supersede(former.document, change: former.change)
-        }
-        try transaction.put(object, over: former)
-        record(
-            object.metadata,
-            WrittenDocument(text: object.text, points: try transaction.points(of: object)),
-            object.bucket, creation: object.creation, change: object.change)
-    }
-
-    private func record(
+    func record(
         _ metadata: ObjectMetadata, _ document: WrittenDocument, _ bucket: BucketName,
         creation: ChangeNumber, change: ChangeNumber
     ) {
@@ -280,14 +229,14 @@ final class WriteSession: TransactionState {
 
     private func nextChange() -> ChangeNumber { transaction.nextChange() }
 
-    private func number(of bucket: BucketName) throws -> Int64? {
+    func number(of bucket: BucketName) throws -> Int64? {
         if let known = buckets[bucket] { return known }
         let number = try transaction.bucket(bucket)
         buckets[bucket] = number
         return number
     }
 
-    private func createBucket(_ bucket: BucketName, by owner: String? = nil) throws -> Int64 {
+    func createBucket(_ bucket: BucketName, by owner: String? = nil) throws -> Int64 {
         let number = try transaction.createBucket(bucket, by: owner)
         buckets[bucket] = number
         return number

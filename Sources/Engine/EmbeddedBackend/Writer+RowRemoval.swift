@@ -40,7 +40,9 @@ extension Writer {
     /// The time after which a removal that failed is tried again.
     private static let removalPause = Duration.seconds(1)
 
-    var isRemovingRows: Bool { removals.withLock { !$0.isEmpty } }
+    var isRemovingRows: Bool {
+        removals.withLock { !$0.isEmpty } || isRemovingUpstreamRows.load(ordering: .relaxed)
+    }
 
     func removeRows(of deletions: [ListedDeletion]) {
         if removals.withLock({ $0.append(deletions) }) { removeSomeRows() }
@@ -65,6 +67,27 @@ extension Writer {
                 }
                 thread.async(after: Self.removalPause) { [self] in removeSomeRows() }
             }
+        }
+    }
+
+    /// Removes, turn by turn, the rows that lists of an upstream have left there, unless that is under
+    /// way. Other stores may help.
+    func removeUpstreamRows() {
+        guard let upstream, !isRemovingUpstreamRows.exchange(true, ordering: .relaxed) else {
+            return
+        }
+        removeSomeRows(of: upstream)
+    }
+
+    private func removeSomeRows(of upstream: any Upstream) {
+        betweenWrites { [self] in
+            do throws(StoreFailure) {
+                if try upstream.removeListedRows() { return removeSomeRows(of: upstream) }
+            } catch {
+                logger.warning(
+                    "deleted rows are kept for now", metadata: ["reason": "\(error)"])
+            }
+            isRemovingUpstreamRows.store(false, ordering: .relaxed)
         }
     }
 

@@ -22,11 +22,11 @@ extension Writer {
         do throws(ServiceFailure) {
             let stay = upstream?.stay(of: bucket)
             if pending.stay != stay {
+                engine.end(pending.found!)
                 pending.found = FoundDeletion(of: pending.found!.clause, in: bucket)
             }
             pending.stay = stay
-            // The rows of an upstream's copy go with those of the upstream, in one transaction.
-            switch try engine.advance(&pending.found!, atOnce: upstream != nil) {
+            switch try engine.advance(&pending.found!) {
             case .commit: enqueue(pending)
             case .record: record(pending)
             }
@@ -37,18 +37,28 @@ extension Writer {
 
     private func record(_ pending: PendingWrite) {
         thread.async { [self] in
+            let begin = clock.now
+            upstream?.announce(
+                deletionOf: pending.found!.clause, in: pending.write.bucket)
             engine.record(pending.write.bucket) { [self] recording in
                 searchers.submit(for: pending.owner) { [self] in
                     var pending = pending
                     do throws(ServiceFailure) {
                         try engine.advance(&pending.found!, with: recording)
-                        advance(pending)
+                        giveOthersTime(pending, since: begin)
                     } catch {
                         answer(pending, .failure(error))
                     }
                 }
             }
         }
+    }
+
+    /// Goes on with a deletion. Other stores, which make the same as this one has made since a time, get
+    /// as long again, so that their writes do not wait for it.
+    private func giveOthersTime(_ pending: PendingWrite, since begin: MonotonicTime) {
+        guard upstream != nil else { return advance(pending) }
+        thread.async(after: begin.duration(to: clock.now)) { [self] in search(pending) }
     }
 
     /// What a write has found, as it is now; nil inside if it is none that searches.

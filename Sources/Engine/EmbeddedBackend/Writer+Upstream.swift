@@ -1,30 +1,46 @@
 import BackendContract
 import InMemoryEngine
+import Objects
 
 /// What other stores have changed.
 extension Writer {
     /// Applies and publishes what other stores have changed. It returns when that is visible.
     func follow(_ shared: SharedChanges) throws(StoreFailure) {
-        try thread.sync { () throws(StoreFailure) in try apply(shared) }
+        let joined = SharedChanges(
+            to: shared.state,
+            by: shared.changes.joiningDeletions(longerThan: tuning.deletedAtOnce))
+        let foreseen = takeForeseen(joined.changes)
+        defer { for deletion in foreseen.values { engine.end(deletion) } }
+        try thread.sync { () throws(StoreFailure) in
+            try apply(joined, foreseen: engine.settled(foreseen))
+        }
     }
 
     /// Applies the part of some changes that the store does not have yet.
-    func apply(_ shared: SharedChanges) throws(StoreFailure) {
+    ///
+    /// - Parameter foreseen: deletions among them that have been made beside the writer.
+    func apply(
+        _ shared: SharedChanges, foreseen: [BucketName: ForeseenDeletion] = [:]
+    ) throws(StoreFailure) {
         guard shared.state.change > engine.change else { return }
-        let changes = shared.changes.after(engine.change)
-        let deletesMany = changes.tombstones.count > tuning.objectsForFreezing
+        let changes = shared.changes.after(engine.change).joiningDeletions(
+            longerThan: tuning.deletedAtOnce)
+        let deletesMany =
+            !changes.deletions.isEmpty || changes.tombstones.count > tuning.objectsForFreezing
         if deletesMany { engine.supersedeAll(FrozenDocuments(store: try store.freeze())) }
         do throws(StoreFailure) {
             let session = try store.write { transaction in
                 let session = WriteSession(
                     transaction: transaction, engine: engine, parser: tools.first,
-                    isAllSuperseded: deletesMany)
+                    isAllSuperseded: deletesMany, foreseen: foreseen)
                 try session.apply(changes)
                 try transaction.set(SharedState.setting, to: shared.state.mark)
                 return session
             }
             upstream?.publishing(shared.state)
             publish(session)
+            removeRows(of: session.listed)
+            dropForeseen(changes)
         } catch {
             engine.supersedeNothing()
             throw error

@@ -50,8 +50,12 @@ final class Writer: Sendable {
     /// The writes that search and have not been answered.
     let searches = UnderWayCount()
     let removals = Mutex(RowRemovals())
+    /// The deletions that other stores are about to do.
+    let foreseen = Mutex<[BucketName: ForeseenDeletion]>([:])
     /// Whether expired objects are being removed, turn by turn.
     let isRemovingExpired = Atomic(false)
+    /// Whether rows of deleted objects are being removed from the upstream, turn by turn.
+    let isRemovingUpstreamRows = Atomic(false)
     let tools = Tools()
     private let state = Mutex(State())
     private let isFailing = Mutex(false)
@@ -297,15 +301,17 @@ final class Writer: Sendable {
     /// Runs one transaction, and applies its changes to the engine once they are durable.
     ///
     /// - Parameters:
-    ///   - deletesMany: whether so much is deleted that the engine keeps all present documents.
+    ///   - deletesMany: whether so much is deleted that the engine keeps all present documents; asked
+    ///     when the store has what others have written.
     ///   - keys: the request keys that will probably be looked up.
     func transact<Result>(
-        deletingMany deletesMany: Bool = false, keys: [String] = [],
+        deletingMany deletesMany: @autoclosure () -> Bool = false, keys: [String] = [],
         _ body: (WriteEvaluator<WriteSession>, WriteSession) throws -> Result
     ) throws(StoreFailure) -> Result {
         let shared = try upstream?.begin(after: engine.change, keys: keys)
         defer { shared?.cancel() }
         if let shared { try apply(shared.missed) }
+        let deletesMany = deletesMany()
         if deletesMany { engine.supersedeAll(FrozenDocuments(store: try store.freeze())) }
         do throws(StoreFailure) {
             return try transact(isAllSuperseded: deletesMany, shared, body)
@@ -345,6 +351,7 @@ final class Writer: Sendable {
             }
             removeRows(of: session.listed)
             if let changes { upstream?.published(changes) }
+            if !session.listed.isEmpty { removeUpstreamRows() }
         } catch {
             // What the upstream has committed is done. This store takes it over later.
             guard let shared, shared.isCommitted else { throw error }
@@ -367,6 +374,7 @@ final class Writer: Sendable {
     func publish(_ session: WriteSession) {
         let start = clock.now
         if let found = session.found { engine.end(found) }
+        for deletion in session.foreseen.values { engine.end(deletion) }
         engine.publish(session.nextSnapshot, upTo: session.lastChange)
         metrics.published(since: start)
     }
@@ -377,6 +385,6 @@ final class Writer: Sendable {
         let count =
             pending.found?.creations.count
             ?? (pending.write.needsPublished ? engine.count(of: pending.write.bucket) : 0)
-        return count > (upstream == nil ? tuning.deletedAtOnce : tuning.objectsForFreezing)
+        return count > tuning.deletedAtOnce
     }
 }

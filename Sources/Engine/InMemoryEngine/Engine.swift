@@ -210,15 +210,24 @@ public final class Engine: Sendable {
         jobs.published(next.touched)
         jobs.beginRecordings(at: published)
         for (name, state) in next.touched {
-            if state.isSparse(tuning) {
-                jobs.start(CompactionJob(state), of: name, state, on: compactionThread) {}
-            }
+            compact(name, state)
             for (field, index) in state.fields { merges.start(index, field: field, bucket: name) }
             for (field, entry) in state.columns.entries where entry.index?.isWorn == true {
                 columnRequests.wantOrder(of: ColumnName(bucket: name, field: field))
             }
         }
         makeNext(of: published)
+    }
+
+    /// Begins to renumber the slots of a bucket if many of them are free, unless a job or a recording is
+    /// under way. For the writer's thread.
+    public func compact(_ bucket: BucketName) {
+        if let state = snapshot.bucket(bucket) { compact(bucket, state) }
+    }
+
+    private func compact(_ name: BucketName, _ state: BucketState) {
+        guard state.isSparse(tuning) else { return }
+        jobs.start(CompactionJob(state), of: name, state, on: compactionThread) {}
     }
 
     /// Frees what a transaction has replaced, and jobs whose results were not used. It does so on a

@@ -90,6 +90,14 @@ public final class NextSnapshot {
         return open.isAlive(created: creation)
     }
 
+    /// Those of some changes, in ascending order, that created objects which are in a bucket, perhaps
+    /// expired: their positions.
+    public func present(among creations: [ChangeNumber], in bucket: BucketName) -> [Int] {
+        guard exists(bucket) else { return [] }
+        work(on: bucket)
+        return creations.indices.filter { open.isAlive(created: creations[$0]) }
+    }
+
     /// The number of objects of a bucket that have expired at a time.
     public func expiredCount(in bucket: BucketName, at now: Int64) -> Int {
         guard exists(bucket) else { return 0 }
@@ -136,9 +144,26 @@ public final class NextSnapshot {
         _ creations: [ChangeNumber], in bucket: BucketName, by numbers: [ChangeNumber],
         leaving found: FoundDeletion? = nil
     ) {
+        delete(creations, in: bucket, by: numbers, leaving: found?.rest?.state)
+    }
+
+    /// Deletes the objects of a deletion of another store.
+    ///
+    /// - Parameter foreseen: has the bucket without them.
+    public func delete(
+        _ creations: [ChangeNumber], in bucket: BucketName, by numbers: [ChangeNumber],
+        leaving foreseen: ForeseenDeletion
+    ) {
+        delete(creations, in: bucket, by: numbers, leaving: foreseen.remainder)
+    }
+
+    private func delete(
+        _ creations: [ChangeNumber], in bucket: BucketName, by numbers: [ChangeNumber],
+        leaving rest: BucketState?
+    ) {
         precondition(creations.count == numbers.count, "a deletion has one change")
         work(on: bucket)
-        if let rest = found?.remainder {
+        if let rest {
             let place = open.place
             open = rest
             open.electPlace(after: place)

@@ -2,6 +2,7 @@ import BackendContract
 import EmbeddedBackend
 import Logging
 import Objects
+import QueryLanguage
 import Runtime
 import Synchronization
 import TestSupport
@@ -41,6 +42,10 @@ import Testing
         func publishing(_ state: SharedState) {}
 
         func published(_ changes: SharedChanges) {}
+
+        func announce(deletionOf clause: Clause, in bucket: BucketName) {}
+
+        func removeListedRows() throws(StoreFailure) -> Bool { false }
 
         func forget(tombstonesBefore: Int64, requestsBefore: Int64) throws(StoreFailure) -> Bool {
             false

@@ -20,12 +20,12 @@ import Testing
 
     private static func object(
         _ creation: ChangeNumber, at change: ChangeNumber? = nil, in bucket: String = "shops",
-        bytes: Int = 2
+        named id: String? = nil, bytes: Int = 2
     ) -> StoreChanges.Object {
         StoreChanges.Object(
             creation: creation, change: change ?? creation, bucket: BucketName(trusted: bucket),
             metadata: ObjectMetadata(
-                id: ObjectID(trusted: "o\(creation)"), created: 1, modified: 1, version: 1,
+                id: ObjectID(trusted: id ?? "o\(creation)"), created: 1, modified: 1, version: 1,
                 owner: nil, dataType: nil, expires: nil),
             points: [], text: Array(repeating: UInt8(ascii: " "), count: bytes))
     }
@@ -36,6 +36,12 @@ import Testing
         StoreChanges.Tombstone(
             change: change, creation: creation, bucket: BucketName(trusted: "shops"),
             id: ObjectID(trusted: "o\(creation)"), deleted: 1)
+    }
+
+    private static func list(
+        _ creations: [ChangeNumber], from change: ChangeNumber
+    ) -> ListedDeletion {
+        ListedDeletion(creations, in: BucketName(trusted: "shops"), from: change, at: 1)
     }
 
     /// Commits changes, as some node does.
@@ -81,12 +87,22 @@ import Testing
             ]
             transaction.deleteRequests(until: 0, atMost: 1)
         }
+        try commit(to: last + 8, tables) { _, changes in
+            changes.objects = [object(last + 7), object(last + 8)]
+        }
+        try commit(to: last + 11, tables) { _, changes in
+            changes.deletions = [list([last + 7, last + 8], from: last + 9)]
+            changes.objects = [object(last + 11, named: "o\(last + 8)")]
+        }
         _ = try tables.head(after: last, .random())
         for filter in [nil, all] {
             _ = try tables.tail(after: last, .random(), filter)
             _ = try tables.longTail(after: last, .random(), filter)
         }
+        _ = try ClusterTransaction(tables, after: last, nil, keys: [])
         _ = try tables.isTail(after: last, longerThan: 1)
+        #expect(try tables.removeListedRows())
+        #expect(try !tables.removeListedRows())
         _ = try tables.forget(tombstonesBefore: 0, requestsBefore: 0, atMost: 1)
     }
 

@@ -13,7 +13,7 @@ import Testing
 /// Deletions of so many objects that a list of them comes first and their rows go later.
 @Suite struct MassDeletionTests {
     /// A deletion of five objects is large.
-    private static var tuning: Engine.Tuning {
+    static var tuning: Engine.Tuning {
         var tuning = Engine.Tuning.eager
         tuning.deletedAtOnce = 4
         tuning.deletedInPlace = 4
@@ -207,14 +207,14 @@ import Testing
         }
     }
 
-    private static func check(_ backend: any Backend) throws {
+    static func check(_ backend: any Backend) throws {
         let report = try backend.check(until: nil)
         #expect(report.problems == [])
     }
 
     // MARK: Objects with a class
 
-    private static func put(
+    static func put(
         _ numbers: Range<Int>, k: (Int) -> Int, on client: some ContractClient
     ) async throws {
         let objects = numbers.map {
@@ -238,19 +238,19 @@ import Testing
         }
     }
 
-    private static func delete(k: Int, on client: some ContractClient) async throws -> Int? {
+    static func delete(k: Int, on client: some ContractClient) async throws -> Int? {
         try await client.value(
             "bucket.deleteWhere",
             #"{"bucket":"items","bucketQuery":{"clause":{"type":"eq","field":"k","value":\#(k)}}}"#
         )["deleted"]?.int
     }
 
-    private static func ids(on client: some ContractClient) async throws -> [String] {
+    static func ids(on client: some ContractClient) async throws -> [String] {
         try await client.value("bucket.query", #"{"bucket":"items"}"#)["results"]?.array?
             .compactMap { $0["_id"]?.string }.sorted() ?? []
     }
 
-    private static func names(_ numbers: some Sequence<Int>) -> [String] {
+    static func names(_ numbers: some Sequence<Int>) -> [String] {
         numbers.map { "o\($0)" }.sorted()
     }
 

@@ -86,6 +86,26 @@ import Testing
         }
     }
 
+    @Test func `a deletion of another store that was foreseen takes short turns`() async throws {
+        try await Self.withBackend { backend in
+            try await Self.put(150_000, on: backend)
+            let clause = Clause.eq(FieldPath("k"), .number(.integer(1)))
+            backend.foresee(deletionOf: clause, in: Self.bucket)
+            let isMade = try await waited { backend.writer.foreseen.withLock { !$0.isEmpty } }
+            #expect(isMade)
+            // Each object was created by a change of its own; one more has never been here.
+            let creations = Array(stride(from: 2, through: 150_000, by: 2)) + [150_001]
+            let deletion = ListedDeletion(
+                creations.map { ChangeNumber($0) }, in: Self.bucket, from: 150_002, at: 1)
+            var changes = StoreChanges(after: deletion.lastChange)
+            changes.deletions = [deletion]
+            try backend.follow(
+                SharedChanges(to: SharedState(change: changes.change, mark: [1]), by: changes))
+            #expect(backend.engine.count(of: Self.bucket) == 75_000)
+            Self.check(backend, "a deletion that another store has done")
+        }
+    }
+
     @Test func `deletions of large objects take short turns`() async throws {
         try await Self.withBackend { backend in
             for count in [64, 200] {

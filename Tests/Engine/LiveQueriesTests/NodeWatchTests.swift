@@ -34,6 +34,30 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `objects that came and went in a large deletion leave a node's watches`(
+        areRowsThere: Bool
+    ) async throws {
+        try await Self.withPath { path in
+            let a = try WatchedNode("a", path)
+            defer { try? a.close() }
+            for number in 0..<10 { try a.put("old\(number)") }
+            try WatchedNode("b", path).close()
+            for number in 0..<10 { try a.put("new\(number)") }
+            let told = try a.watch().state
+            #expect(told.objects.count == 20)
+            let tables = try SharedTables(path)
+            if areRowsThere { try tables.keepListedRows() }
+            try a.deleteAll()
+            if !areRowsThere { a.backend.settle() }
+            #expect(try tables.count("object") == (areRowsThere ? 20 : 0))
+            let b = try WatchedNode("b", path)
+            defer { try? b.close() }
+            let (resumed, state) = try b.watch(after: told)
+            #expect(resumed == true && state.faults == [] && state.objects.isEmpty)
+        }
+    }
+
     @Test func `a sync sees what another node has answered, also with local reads`() async throws {
         try await Self.withPath { path in
             let (a, b) = (

@@ -43,6 +43,9 @@ final class WatchedNode {
         try submit(.delete(bucket: Self.bucket, id: ObjectID(trusted: id), ifVersion: nil))
     }
 
+    /// Deletes everything.
+    func deleteAll() throws { try submit(.deleteWhere(bucket: Self.bucket, clause: .all)) }
+
     private func submit(_ write: Write) throws {
         let done = DispatchSemaphore(value: 0)
         let failure = Mutex<ServiceFailure?>(nil)
@@ -68,7 +71,7 @@ final class WatchedNode {
 /// The tables that a path stands for, as somebody with SQL sees them.
 struct SharedTables {
     private static let names = [
-        "head", "bucket", "geo_field", "object", "tombstone", "batch", "request",
+        "head", "bucket", "geo_field", "object", "tombstone", "deletion", "batch", "request",
     ]
     private let connection: PostgresConnection
 
@@ -101,6 +104,15 @@ struct SharedTables {
                         "INSERT INTO \($0) OVERRIDING SYSTEM VALUE SELECT * FROM saved_\($0)",
                     ]
                 } + ["COMMIT"])
+    }
+
+    /// Makes every removal of rows that lists have left fail.
+    func keepListedRows() throws {
+        try run(["CREATE RULE kept AS ON DELETE TO deletion DO INSTEAD NOTHING"])
+    }
+
+    func count(_ table: String) throws -> Int64 {
+        try run(["SELECT count(*) FROM \(table)"])[0].int(0, 0)
     }
 
     func epoch() throws -> String { try run(["SELECT epoch::text FROM head"])[0].text(0, 0) }

@@ -16,6 +16,9 @@ public struct ListedDeletion: Sendable {
     /// The changes that created the objects, in ascending order.
     public let creations: [ChangeNumber]
 
+    /// The number of the change that deleted the last object.
+    public var lastChange: ChangeNumber { change(ofObject: creations.count - 1) }
+
     /// The change that deleted an object of the list.
     public func change(ofObject position: Int) -> ChangeNumber {
         firstChange + ChangeNumber(position)
@@ -35,7 +38,11 @@ public struct ListedDeletion: Sendable {
         self.creations = creations
     }
 
-    init(
+    /// - Parameters:
+    ///   - creations: the changes that created the objects, in ascending order. There is one.
+    ///   - firstChange: the change that deleted the first object.
+    ///   - deleted: the time of the deletion, in milliseconds since 1970.
+    public init(
         _ creations: [ChangeNumber], in bucket: BucketName, from firstChange: ChangeNumber,
         at deleted: Int64
     ) {

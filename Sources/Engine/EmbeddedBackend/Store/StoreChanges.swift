@@ -112,6 +112,8 @@ public struct StoreChanges: Sendable {
     public var change: ChangeNumber
     /// The objects that were deleted, in the order of their deletion.
     public var tombstones: [Tombstone] = []
+    /// Deletions of many objects, the oldest first. An object may have a tombstone too.
+    public var deletions: [ListedDeletion] = []
     /// The buckets that were deleted after their objects.
     public var deletedBuckets: [DeletedBucket] = []
     /// The buckets that were created, or that have another place, and still exist.
@@ -126,8 +128,8 @@ public struct StoreChanges: Sendable {
 
     /// Whether there is nothing to do.
     public var isEmpty: Bool {
-        tombstones.isEmpty && deletedBuckets.isEmpty && buckets.isEmpty && fields.isEmpty
-            && objects.isEmpty
+        tombstones.isEmpty && deletions.isEmpty && deletedBuckets.isEmpty && buckets.isEmpty
+            && fields.isEmpty && objects.isEmpty
     }
 
     /// Leaves out what another store already has.
@@ -136,6 +138,7 @@ public struct StoreChanges: Sendable {
     public func after(_ change: ChangeNumber) -> StoreChanges {
         var rest = self
         rest.tombstones.removeAll { $0.change <= change }
+        rest.deletions.removeAll { $0.lastChange <= change }
         rest.deletedBuckets.removeAll { $0.change <= change }
         rest.buckets.removeAll { $0.change <= change }
         rest.fields.removeAll { $0.change <= change }
@@ -169,6 +172,9 @@ final class StoreJournal {
         }
         changes.tombstones.append(tombstone)
     }
+
+    /// Notes the deletion of objects that the transaction has not written before.
+    func note(_ deletion: ListedDeletion) { changes.deletions.append(deletion) }
 
     /// Notes a bucket as it is now.
     func note(_ bucket: StoreChanges.Bucket) { buckets[bucket.name] = bucket }

@@ -14,7 +14,15 @@ extension StoreTransaction {
     ) throws -> ListedDeletion {
         let deletion = ListedDeletion(
             creations, in: bucket, from: nextChange(), at: now)
-        advance(to: deletion.change(ofObject: creations.count - 1))
+        advance(to: deletion.lastChange)
+        try insert(deletion, in: number)
+        return deletion
+    }
+
+    /// Takes over a deletion, whose rows the caller removes later.
+    ///
+    /// - Parameter number: the number that the bucket has here.
+    public func insert(_ deletion: ListedDeletion, in number: Int64) throws {
         let (list, checksum) = deletion.encoded()
         try SQLStatement(
             db,
@@ -22,10 +30,10 @@ extension StoreTransaction {
             INSERT INTO deletion (\(ListedDeletion.columns), bucket_number)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             """
-        ).bind(1, Int64(deletion.firstChange)).bind(2, bucket.text).bind(3, now)
-            .bind(4, blob: list).bind(5, checksum).bind(6, number).run()
-        count(bucket, objects: -creations.count)
-        return deletion
+        ).bind(1, Int64(deletion.firstChange)).bind(2, deletion.bucket.text)
+            .bind(3, deletion.deleted).bind(4, blob: list).bind(5, checksum).bind(6, number).run()
+        note(deletion)
+        count(deletion.bucket, objects: -deletion.creations.count)
     }
 
     /// Removes the row of an object of a listed deletion, if it is still there, and leaves a

@@ -46,6 +46,9 @@ public final class StoreTransaction {
     /// What has been changed since `beginJournal`; nil if that was not called.
     public var journaled: StoreChanges? { journal?.finish(at: lastChange) }
 
+    /// Notes a deletion for other stores.
+    func note(_ deletion: ListedDeletion) { journal?.note(deletion) }
+
     /// Takes over the number of the last change from another store.
     public func advance(to change: ChangeNumber) { lastChange = change }
 

@@ -68,6 +68,9 @@ final class BucketJobs: Sendable {
         fileprivate let number: Int
         let bucket: BucketName
         let snapshot: Snapshot
+
+        /// Whether both are the same.
+        static func == (a: Recording, b: Recording) -> Bool { a.number == b.number }
     }
 
     fileprivate struct Waiting {

@@ -5,12 +5,11 @@ import Runtime
 extension Engine {
     /// Searches for what a deletion deletes, or looks at what has been written since the last time.
     ///
-    /// - Parameter atOnce: whether the writer deletes any number of objects one by one.
     /// - Throws: `QUERY_TIMEOUT` if all searching takes longer than a query may.
     public func advance(
-        _ deletion: inout FoundDeletion, atOnce: Bool
+        _ deletion: inout FoundDeletion
     ) throws(ServiceFailure) -> FoundDeletion.Step {
-        try deletion.advance(on: self, inPlace: atOnce ? .max : tuning.deletedInPlace)
+        try deletion.advance(on: self)
     }
 
     /// A record of the writes to a bucket, for a deletion.

@@ -14,7 +14,8 @@ public struct FoundDeletion: Sendable {
     /// The bucket of the objects.
     public let bucket: BucketName
     private var search: DeletionSearch?
-    private var rest: BucketRest?
+    /// The bucket without the objects, if there are many.
+    private(set) var rest: BucketRest?
     /// How long objects have been judged so far.
     private var judged = Duration.zero
 
@@ -34,17 +35,13 @@ public struct FoundDeletion: Sendable {
     /// The changes that created the objects, in ascending order.
     public var creations: [ChangeNumber] { search?.found ?? [] }
 
-    /// The bucket without the objects, if there are many.
-    var remainder: BucketState? { rest?.state }
-
     /// Whether the writes to the bucket are recorded for it.
     var recording: BucketJobs.Recording? { rest?.recording }
 
     /// Searches, or looks at what has been written since the last time, on the calling thread.
     ///
-    /// - Parameter inPlace: the most objects that the writer deletes one by one.
     /// - Throws: `QUERY_TIMEOUT` if all searching takes longer than a query may.
-    mutating func advance(on engine: Engine, inPlace: Int) throws(ServiceFailure) -> Step {
+    mutating func advance(on engine: Engine) throws(ServiceFailure) -> Step {
         let start = engine.clock.now
         let time = Duration.milliseconds(engine.limits.queryMilliseconds) - judged
         let bounds = ReadBounds(deadline: engine.clock.deadline(after: time), stop: nil)
@@ -61,7 +58,7 @@ public struct FoundDeletion: Sendable {
                 search!.catchUp(
                     with: engine.snapshot, on: engine, fewerThan: .max, until: bounds.deadline))
         }
-        return creations.count > inPlace ? .record : .commit
+        return creations.count > engine.tuning.deletedInPlace ? .record : .commit
     }
 
     /// Makes the bucket without the objects, from the state at which a recording has begun; without
@@ -128,43 +125,5 @@ public struct FoundDeletion: Sendable {
     private mutating func drop(on engine: Engine) {
         if let recording { engine.end(recording) }
         (search, rest) = (nil, nil)
-    }
-}
-
-/// A bucket without the objects that a deletion removes.
-private struct BucketRest {
-    let recording: BucketJobs.Recording
-    private(set) var state: BucketState
-    /// The numbering of the slots that it was made from.
-    private let numbering: UInt32
-
-    init(_ recording: BucketJobs.Recording, without creations: [ChangeNumber]) {
-        let whole = recording.snapshot.bucket(recording.bucket)!
-        self.recording = recording
-        numbering = whole.numbering
-        state = whole.compacted()
-        for creation in creations { state.delete(created: creation) }
-    }
-
-    /// Applies some writes. Their numbers ascend.
-    ///
-    /// - Parameters:
-    ///   - whole: the bucket after them.
-    ///   - creations: what is to be deleted, in ascending order.
-    /// - Returns: false if the bucket has to be made again.
-    mutating func apply(
-        _ written: [ChangeNumber], _ whole: BucketState, without creations: [ChangeNumber]
-    ) -> Bool {
-        guard whole.numbering == numbering else { return false }
-        for creation in written {
-            let next = creations.indices.firstPosition { creations[$0] < creation }
-            if next < creations.count, creations[next] == creation {
-                if state.isAlive(created: creation) { state.delete(created: creation) }
-            } else if !state.adopt(creation, from: whole) {
-                return false
-            }
-        }
-        state.columns.keepOnly(whole.columns)
-        return state.count + creations.count == whole.count
     }
 }

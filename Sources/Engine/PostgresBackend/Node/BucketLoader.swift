@@ -168,7 +168,8 @@ final class BucketLoader: @unchecked Sendable {
             let changes = tail.changes
             try add(changes)
             reached = tail
-            let count = changes.objects.count + changes.tombstones.count
+            let count =
+                changes.objects.count + changes.tombstones.count + changes.deletions.count
             guard count > Self.objectsAtOnce, count <= most / 2 else { return reached }
             most = count
         }
@@ -177,7 +178,7 @@ final class BucketLoader: @unchecked Sendable {
     /// Adds changes piece by piece.
     private func add(_ changes: StoreChanges) throws {
         var names = changes
-        (names.tombstones, names.objects) = ([], [])
+        (names.tombstones, names.deletions, names.objects) = ([], [], [])
         let none = StoreChanges(after: changes.change)
         func add(_ piece: StoreChanges) throws {
             guard !interrupt.isRaised else { throw Stopped() }
@@ -186,6 +187,11 @@ final class BucketLoader: @unchecked Sendable {
         for piece in changes.tombstones.pieces(of: Self.objectsAtOnce) {
             var part = none
             part.tombstones = Array(piece)
+            try add(part)
+        }
+        for deletion in changes.deletions {
+            var part = none
+            part.deletions = [deletion]
             try add(part)
         }
         if !names.isEmpty { try add(names) }
@@ -335,10 +341,12 @@ extension SharedChanges {
     ) -> (own: SharedChanges, theirs: StoreChanges) {
         var (own, theirs) = (changes, StoreChanges(after: changes.change))
         theirs.tombstones = changes.tombstones.filter { isTheirs($0.bucket) }
+        theirs.deletions = changes.deletions.filter { isTheirs($0.bucket) }
         theirs.deletedBuckets = changes.deletedBuckets.filter { isTheirs($0.name) }
         theirs.buckets = changes.buckets.filter { isTheirs($0.name) }
         theirs.objects = changes.objects.filter { isTheirs($0.bucket) }
         own.tombstones.removeAll { isTheirs($0.bucket) }
+        own.deletions.removeAll { isTheirs($0.bucket) }
         own.deletedBuckets.removeAll { isTheirs($0.name) }
         own.buckets.removeAll { isTheirs($0.name) }
         own.objects.removeAll { isTheirs($0.bucket) }

@@ -1,6 +1,7 @@
 import BackendContract
 import EmbeddedBackend
 import Objects
+import QueryLanguage
 import Runtime
 import Synchronization
 
@@ -23,6 +24,8 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     private var awaited: Awaited?
     /// The most bytes of changes that a transaction fetches while it has the lock.
     private var lockedBytes = ClusterTables.bytesAtOnce
+    /// Tells the messages of this node from those of others.
+    let identity = UUIDBytes.random().bytes.map { String($0, radix: 16) }.joined()
     /// The number of batches so far.
     let batches = Atomic(0)
     /// The last change that this node has committed. Its copy may lack it, if that cannot be written.
@@ -145,6 +148,19 @@ final class ClusterUpstream: Upstream, @unchecked Sendable {
     }
 
     func published(_ changes: SharedChanges) { applied.reach(changes.state) }
+
+    func announce(deletionOf clause: Clause, in bucket: BucketName) {
+        guard let text = DeletionMessage(by: identity, of: clause, in: bucket).text else { return }
+        do throws(PostgresFailure) {
+            try connector.connected(&tables).announce(text)
+        } catch {
+            tables = nil
+        }
+    }
+
+    func removeListedRows() throws(StoreFailure) -> Bool {
+        try retrying { tables throws(PostgresFailure) in try tables.removeListedRows() }
+    }
 
     func forget(
         tombstonesBefore: Int64, requestsBefore: Int64

@@ -102,12 +102,29 @@ final class Follower: @unchecked Sendable {
         }
         try noteServer(tables)
         let end = connector.clock.deadline(after: interval)
-        while !end.isOver, let change = try tables.waitForChange(until: end, unless: interrupt) {
-            guard isReached(change) else {
+        while !end.isOver {
+            let announced = try tables.announcements(until: end, unless: interrupt)
+            guard !announced.isEmpty else { return }
+            var last: ChangeNumber = 0
+            for announcement in announced {
+                switch announcement {
+                case .change(let change): last = change
+                case .message(let text): prepare(for: text)
+                }
+            }
+            guard isReached(last) else {
                 isAnnounced = true
                 return
             }
         }
+    }
+
+    /// Prepares for a deletion that another node is about to do.
+    private func prepare(for text: String) {
+        guard let message = DeletionMessage(text, limits: connector.limits),
+            message.sender != upstream.identity
+        else { return }
+        backend.foresee(deletionOf: message.clause, in: message.bucket)
     }
 
     /// Whether the node has reached a change. A writer at work has made it itself, or takes it over

@@ -23,6 +23,7 @@ public struct ChangeFilter {
         changes.buckets.removeAll { !wants($0.name, $0.change) }
         changes.deletedBuckets.removeAll { !isWanted($0.name, $0.change) }
         changes.tombstones.removeAll { !isWanted($0.bucket, $0.change) }
+        changes.deletions.removeAll { !isWanted($0.bucket, $0.lastChange) }
     }
 
     /// What has to be known of a changed object, without the object itself: a node fetches only
@@ -51,12 +52,12 @@ extension ClusterTables {
         WHERE object.creation = ANY ($1) ORDER BY object.creation
         """
 
-    /// The wanted ones of the objects that rows of `ChangeFilter.columns` name, at the state of the
-    /// transaction under way.
+    /// The wanted ones of the objects that some rows of `ChangeFilter.columns` name, at the state of
+    /// the transaction under way.
     func objects(
-        in rows: PostgresRows, _ filter: ChangeFilter
+        _ found: [Int], of rows: PostgresRows, _ filter: ChangeFilter
     ) throws(PostgresFailure) -> [StoreChanges.Object] {
-        let wanted = Self.found(rows).filter { filter.wants(rows, $0) }.map { rows.int($0, 0) }
+        let wanted = found.filter { filter.wants(rows, $0) }.map { rows.int($0, 0) }
         guard !wanted.isEmpty else { return [] }
         let found = try run([PostgresStatement(Self.someObjects, .ints(wanted))])[0]
         return (0..<found.count).map { ObjectColumns.object(found, $0) }

@@ -16,7 +16,10 @@ enum ClusterSchema {
     /// - `object`, `geo_field` and `request` are as in the embedded store.
     /// - `tombstone` has a row without an id, and creation 0, for each deleted bucket.
     /// - `bucket.changed` is a change of the transaction that created the bucket or changed its place,
-    ///   and `geo_field.change` one of the transaction that added the path.
+    ///   and `geo_field.added` one of the transaction that added the path.
+    /// - `deletion` has lists of objects that are deleted and whose rows are still to be removed:
+    ///   `first_change` deleted the first of them, the next changes the others, and `creations` are the
+    ///   changes that created them, in ascending order.
     /// - `batch` has the transactions that led to the states of the last hour, so that a node finds
     ///   out whether its state is one of them, and whether a transaction was done whose answer it has
     ///   not received. The newest one, which is always there, has the number of the last change.
@@ -102,6 +105,18 @@ enum ClusterSchema {
         """
         ALTER TABLE bucket ADD COLUMN place text;
         ALTER TABLE bucket RENAME COLUMN change TO changed;
+        """,
+        // Statements of programs that do not know lists fail from here on, once there may be one. A list
+        // is searched by many statements, so it lies in its row.
+        """
+        CREATE TABLE deletion (
+            first_change bigint PRIMARY KEY,
+            bucket text NOT NULL,
+            deleted bigint NOT NULL,
+            creations bigint[] NOT NULL
+        );
+        ALTER TABLE deletion ALTER COLUMN creations SET STORAGE PLAIN;
+        ALTER TABLE geo_field RENAME COLUMN change TO added;
         """,
     ]
 

@@ -27,10 +27,12 @@ extension ClusterTables {
         var part = none
         Self.readNames(rows[3], rows[4], into: &part)
         let condition = try buckets.map { try self.condition($0, &part) } ?? "true"
+        let deleted = try listedObjects()
         try body(.changes(part))
         part = none
         var bytes = 0
         try copyObjects(where: condition, "ORDER BY object.creation") { object in
+            guard !deleted.contains(object.creation) else { return }
             part.objects.append(object)
             bytes += object.text.count + object.points.count
             guard part.objects.count == count || bytes >= Self.copiedBytesAtOnce else { return }
@@ -91,34 +93,47 @@ extension ClusterTables {
 
     /// Passes on the tombstones and requests of the state that is held.
     public func history(_ body: (StorePart) throws -> Void) throws {
-        try forEachBatch(Self.deletions) { rows in
+        var tombstones = Batches(Self.deletions)
+        while let rows = try tombstones.next(of: self) {
             var part = StoreChanges(after: 0)
             Self.readTombstones(rows, into: &part)
             try body(.changes(part))
         }
+        var listed = StoreChanges(after: 0)
+        try readLists(after: 0, into: &listed)
+        listed.deletions = []
+        try body(.changes(listed))
         let requests = """
             SELECT number, key, time, digest, answer FROM request WHERE number > $1
             ORDER BY number LIMIT $2
             """
-        try forEachBatch(requests) { rows in
+        var batches = Batches(requests)
+        while let rows = try batches.next(of: self) {
             try body(.requests((0..<rows.count).map { Self.request(rows, $0) }))
         }
     }
 
-    /// - Parameters:
-    ///   - sql: selects the rows whose first column is greater than the first parameter, at most as
-    ///     many as the second one says.
-    ///   - first: the first column of the rows that are passed on is greater.
-    func forEachBatch(
-        _ sql: String, after first: Int64 = -1, _ body: (PostgresRows) throws -> Void
-    ) throws {
-        var last = first
-        while true {
+    /// Rows in the order of their first column, some at a time.
+    struct Batches {
+        private let sql: String
+        private var last: Int64
+        private var isOver = false
+
+        /// - Parameters:
+        ///   - sql: selects the rows whose first column is greater than the first parameter, at most as
+        ///     many as the second one says.
+        ///   - first: the first column of the rows is greater.
+        init(_ sql: String, after first: Int64 = -1) { (self.sql, last) = (sql, first) }
+
+        /// The next rows; nil if there are no more.
+        mutating func next(of tables: ClusterTables) throws(PostgresFailure) -> PostgresRows? {
+            guard !isOver else { return nil }
             let statement = PostgresStatement(sql, .int(last), .int(Int64(StorePart.count)))
-            let rows = try run([statement])[0]
-            guard rows.count > 0 else { return }
+            let rows = try tables.run([statement])[0]
+            isOver = rows.count < StorePart.count
+            guard rows.count > 0 else { return nil }
             last = rows.int(rows.count - 1, 0)
-            try body(rows)
+            return rows
         }
     }
 

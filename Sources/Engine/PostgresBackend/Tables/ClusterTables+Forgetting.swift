@@ -1,4 +1,4 @@
-/// Numbers below which three tables have no rows any more.
+/// Numbers below which four tables have no rows any more.
 ///
 /// What is deleted at the beginning of an index stays there as long as any transaction in the database
 /// is open. A look for the oldest row that begins here does not pass it.
@@ -6,6 +6,7 @@ struct OldestRows {
     var tombstone: Int64 = 0
     var request: Int64 = 0
     var batch: Int64 = 0
+    var deletion: Int64 = 0
 }
 
 extension ClusterTables {
@@ -41,10 +42,13 @@ extension ClusterTables {
             ).counting,
             PostgresStatement(
                 """
-                SELECT (SELECT min(change) FROM tombstone WHERE change >= $1),
+                SELECT least((SELECT min(change) FROM tombstone WHERE change >= $1),
+                        (SELECT min(first_change) FROM deletion WHERE first_change >= $4)),
                     (SELECT min(number) FROM request WHERE number >= $2),
                     (SELECT min(last_change) FROM batch WHERE last_change >= $3)
-                """, .int(oldest.tombstone), .int(oldest.request), .int(oldest.batch)),
+                """, .int(oldest.tombstone), .int(oldest.request), .int(oldest.batch),
+                // Lists become tombstones.
+                .int(oldest.deletion)),
         ])
         let rows = results[3]
         oldest.tombstone = rows.optionalInt(0, 0) ?? oldest.tombstone

@@ -38,6 +38,7 @@ extension ClusterTables {
         "tombstone": ["SELECT", "INSERT", "DELETE"],
         "batch": ["SELECT", "INSERT", "UPDATE", "DELETE"],
         "request": ["SELECT", "INSERT", "DELETE"],
+        "deletion": ["SELECT", "INSERT", "UPDATE", "DELETE"],
         "node": ["SELECT", "INSERT", "UPDATE", "DELETE"], "place": ["SELECT", "INSERT", "DELETE"],
     ]
 

@@ -34,10 +34,15 @@ extension ClusterTables {
     public func tail(
         after change: ChangeNumber, _ batch: UUIDBytes?, _ filter: ChangeFilter? = nil
     ) throws(PostgresFailure) -> Tail {
-        let begin = Self.begin(after: change, batch) + Self.changesStatements(after: change, filter)
+        let begin =
+            Self.begin(after: change, batch) + [
+                Self.seenStatement(after: change, from: oldest.deletion)
+            ] + Self.changesStatements(after: change, filter)
         let end = [PostgresStatement("COMMIT")]
-        guard filter != nil else { return try tail(run(begin + end)[1...], nil) }
-        let tail = try tail(run(begin)[1...], filter)
+        guard filter != nil else {
+            return try tail(run(begin + end)[1...], inTransactionAfter: nil, nil)
+        }
+        let tail = try tail(run(begin)[1...], inTransactionAfter: change, filter)
         _ = try run(end)
         return tail
     }
@@ -105,7 +110,8 @@ extension ClusterTables {
 
     // MARK: At once
 
-    /// The statements whose rows `tail(_:_:atMost:)` reads, from one state or one after the other.
+    /// The statements whose rows a tail has after those of the head and the seen lists, from one state
+    /// or one after the other.
     ///
     /// - Parameter bytes: the most that is read.
     static func changesStatements(
@@ -122,28 +128,56 @@ extension ClusterTables {
         ]
     }
 
-    /// Reads the rows of the head and the changes. With a filter it fetches what is wanted, so the
-    /// transaction that the rows are from must not have ended.
+    /// Reads the rows of the head, the seen lists and the changes.
+    ///
+    /// - Parameter change: what is read follows it, if the transaction that the rows are from is under
+    ///   way, in which lists and what is wanted by the filter are read. With nil it has ended; then
+    ///   there is no filter, and a tail with lists is too long.
     func tail(
-        _ rows: ArraySlice<PostgresRows>, _ filter: ChangeFilter?, atMost bytes: Int = bytesAtOnce
+        _ rows: ArraySlice<PostgresRows>, inTransactionAfter change: ChangeNumber?,
+        _ filter: ChangeFilter?, atMost bytes: Int = bytesAtOnce
     ) throws(PostgresFailure) -> Tail {
         let rows = Array(rows)
-        let (head, past, objects) = (Self.head(rows[0]), Self.past(rows[0]), rows[4])
+        let (head, past, lists) = (Self.head(rows[0]), Self.past(rows[0]), SeenLists(rows[1]))
+        oldest.deletion = Int64(lists.oldest ?? head.change + 1)
+        let objects = rows[5]
         var changes = StoreChanges(after: head.change)
         let size = objects.int(
             0, Int32(filter == nil ? ObjectColumns.count : ChangeFilter.columnCount))
-        if size > bytes || rows[1...3].contains(where: { $0.count > bytes / Self.rowBytes }) {
+        if max(Int(size), lists.bytes) > bytes || change == nil && lists.missed > 0
+            || rows[2...4].contains(where: { $0.count > bytes / Self.rowBytes })
+        {
             return Tail(head: head, past: past, changes: changes, batch: nil, isTooLong: true)
         }
-        Self.readNames(rows[1], rows[2], into: &changes)
-        Self.readTombstones(rows[3], into: &changes)
+        Self.readNames(rows[2], rows[3], into: &changes)
+        if let change, lists.missed > 0 {
+            // A list that has become tombstones meanwhile is read as those.
+            try readLists(after: change, into: &changes)
+            try readTombstones(after: change, into: &changes)
+        } else {
+            Self.readTombstones(rows[4], into: &changes)
+        }
+        let deleted = lists.missed > 0 ? DeletedObjects(changes) : nil
+        let present = Self.found(objects).filter {
+            deleted?.contains(ChangeNumber(objects.int($0, 0))) != true
+        }
         if let filter {
             filter.apply(to: &changes)
-            changes.objects = try self.objects(in: objects, filter)
+            changes.objects = try self.objects(present, of: objects, filter)
         } else {
-            changes.objects = Self.found(objects).map { ObjectColumns.object(objects, $0) }
+            changes.objects = present.map { ObjectColumns.object(objects, $0) }
         }
-        return Tail(head: head, past: past, changes: changes, batch: Self.batch(rows[5]))
+        return Tail(head: head, past: past, changes: changes, batch: Self.batch(rows[6]))
+    }
+
+    private func readTombstones(
+        after change: ChangeNumber, into changes: inout StoreChanges
+    ) throws(PostgresFailure) {
+        var tombstones = Batches(Self.deletions, after: Int64(change))
+        while let rows = try tombstones.next(of: self) {
+            Self.readTombstones(rows, into: &changes)
+        }
+        changes.tombstones.sort { $0.change < $1.change }
     }
 
     /// The rows of a statement of `boundedChanges` that have an object.
@@ -191,7 +225,7 @@ extension ClusterTables {
             PostgresStatement(
                 "SELECT \(bucketColumns) FROM bucket WHERE changed > $1 LIMIT $2", change, rows),
             PostgresStatement(
-                "SELECT number, path, change FROM geo_field WHERE change > $1 LIMIT $2", change,
+                "SELECT number, path, added FROM geo_field WHERE added > $1 LIMIT $2", change,
                 rows),
         ]
     }
@@ -206,13 +240,14 @@ extension ClusterTables {
         let rows = try run(Self.nameStatements(after: change) + [Self.lastBatchStatement])
         var changes = StoreChanges(after: head.change)
         Self.readNames(rows[0], rows[1], into: &changes)
-        try forEachBatch(Self.deletions, after: Int64(change)) { rows in
-            Self.readTombstones(rows, into: &changes)
-        }
+        try readLists(after: change, into: &changes)
+        try readTombstones(after: change, into: &changes)
+        let deleted = DeletedObjects(changes)
         filter?.apply(to: &changes)
         let buckets = try filter.map { try changedBuckets(after: change, $0) } ?? "true"
         let condition = "object.change > \(change) AND \(buckets)"
         try copyObjects(where: condition, unless: interrupt) { object in
+            guard !deleted.contains(object.creation) else { return }
             if filter?.wants(object) ?? true { changes.objects.append(object) }
         }
         // The server does not sort what it could send meanwhile.
@@ -263,15 +298,19 @@ extension ClusterTables {
         rows.count == 0 ? nil : UUIDBytes(rows.bytes(0, 0))
     }
 
-    static func readTombstones(_ rows: PostgresRows, into changes: inout StoreChanges) {
+    /// - Parameter first: the first of the columns that `deletions` selects.
+    static func readTombstones(
+        _ rows: PostgresRows, from first: Int32 = 0, into changes: inout StoreChanges
+    ) {
         for row in 0..<rows.count {
-            let change = ChangeNumber(rows.int(row, 0))
-            let bucket = BucketName(trusted: rows.text(row, 2))
-            if let id = rows.optionalText(row, 3) {
+            let change = ChangeNumber(rows.int(row, first))
+            let bucket = BucketName(trusted: rows.text(row, first + 2))
+            if let id = rows.optionalText(row, first + 3) {
                 changes.tombstones.append(
                     StoreChanges.Tombstone(
-                        change: change, creation: ChangeNumber(rows.int(row, 1)),
-                        bucket: bucket, id: ObjectID(trusted: id), deleted: rows.int(row, 4)))
+                        change: change, creation: ChangeNumber(rows.int(row, first + 1)),
+                        bucket: bucket, id: ObjectID(trusted: id),
+                        deleted: rows.int(row, first + 4)))
             } else {
                 changes.deletedBuckets.append(
                     StoreChanges.DeletedBucket(name: bucket, change: change))

@@ -163,20 +163,40 @@ public final class ClusterTables {
 
     // MARK: Following
 
-    /// Begins to receive notifications of changes.
+    /// Begins to receive what is announced.
     public func listen() throws(PostgresFailure) {
         _ = try run([PostgresStatement("LISTEN \(address.channel)")])
     }
 
-    /// Waits until another change is announced.
-    ///
-    /// - Returns: its number; nil at the deadline.
-    public func waitForChange(
-        until deadline: Deadline, unless interrupt: Interrupt
-    ) throws(PostgresFailure) -> ChangeNumber? {
-        try connection.notification(until: deadline, unless: interrupt).map {
-            ChangeNumber($0) ?? .max
+    /// What is announced to all nodes.
+    public enum Announcement: Sendable, Equatable {
+        /// The head has reached a change.
+        case change(ChangeNumber)
+        /// What a node lets the others know.
+        case message(String)
+
+        init(_ payload: String) {
+            self = ChangeNumber(payload).map { .change($0) } ?? .message(payload)
         }
+    }
+
+    /// Waits until something is announced.
+    ///
+    /// - Returns: everything that has arrived; nothing at the deadline.
+    public func announcements(
+        until deadline: Deadline, unless interrupt: Interrupt
+    ) throws(PostgresFailure) -> [Announcement] {
+        try connection.notifications(until: deadline, unless: interrupt).map(Announcement.init)
+    }
+
+    /// The most bytes of a message. PostgreSQL takes payloads of less than 8,000.
+    public static let messageBytes = 7_999
+
+    /// Lets all nodes know something. A message is no number.
+    public func announce(_ message: String) throws(PostgresFailure) {
+        _ = try run([
+            PostgresStatement("SELECT pg_notify($1, $2)", .text(channel), .text(message))
+        ])
     }
 
     /// The present head, and what has become of the batch that led to a change.
@@ -208,7 +228,11 @@ public final class ClusterTables {
             SELECT bucket.name, count(object.creation), (coalesce(sum(
                     (object.creation::numeric * object.change) % \(BucketDigest.modulus)), 0)
                 % \(BucketDigest.modulus))::bigint
-            FROM bucket LEFT JOIN object ON object.bucket = bucket.number GROUP BY bucket.name
+            FROM bucket LEFT JOIN (
+                SELECT bucket, creation, change FROM object WHERE NOT EXISTS (
+                    SELECT FROM (SELECT unnest(creations) AS creation FROM deletion) AS listed
+                    WHERE listed.creation = object.creation)
+            ) AS object ON object.bucket = bucket.number GROUP BY bucket.name
             """)
         let rows = try scan([Self.readingWholeTables, digests])[1]
         let found = (0..<rows.count).map {

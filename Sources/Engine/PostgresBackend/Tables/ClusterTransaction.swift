@@ -14,6 +14,8 @@ public final class ClusterTransaction {
     let tables: ClusterTables
     private var requests: FoundRequests
     private var isOpen = true
+    /// Whether there may be rows of objects that are listed as deleted.
+    private var mayMeetListed = false
 
     /// Locks the head, and reads what follows a change.
     ///
@@ -32,6 +34,7 @@ public final class ClusterTransaction {
             Self.lockStatement,
             // What follows sees everything that was committed before the lock was granted.
             ClusterTables.headStatement(after: change, batch),
+            ClusterTables.seenStatement(after: change, from: tables.oldest.deletion),
         ]
         let changes = ClusterTables.changesStatements(after: change, filter, atMost: bytes)
         let looksForChanges = tables.othersWrite
@@ -48,14 +51,20 @@ public final class ClusterTransaction {
         let head = ClusterTables.head(rows[2])
         tables.othersWrite = head.change != change
         if !tables.othersWrite {
+            let lists = ClusterTables.SeenLists(rows[3])
+            tables.oldest.deletion = Int64(lists.oldest ?? head.change + 1)
             tail = ClusterTables.Tail(
                 head: head, past: ClusterTables.past(rows[2]),
                 changes: StoreChanges(after: change), batch: batch)
         } else if looksForChanges {
-            tail = try tables.tail(rows[2...7], filter, atMost: bytes)
+            tail = try tables.tail(
+                rows[2...8], inTransactionAfter: change, filter, atMost: bytes)
         } else {
-            tail = try tables.tail(rows[2...2] + tables.run(changes), filter, atMost: bytes)
+            tail = try tables.tail(
+                rows[2...3] + tables.run(changes), inTransactionAfter: change, filter,
+                atMost: bytes)
         }
+        mayMeetListed = ClusterTables.SeenLists(rows[3]).oldest != nil
     }
 
     fileprivate static let lockStatement = PostgresStatement(
@@ -115,7 +124,8 @@ public final class ClusterTransaction {
     public func commit(_ changes: StoreChanges, as batch: UUIDBytes) throws(PostgresFailure) {
         let last = Int64(changes.change)
         try end(
-            Self.statements(of: changes, from: tail.head.change)
+            Self.statements(
+                of: changes, from: tail.head.change, mayMeetListed: mayMeetListed)
                 + requests.statements(from: tables.oldest.request) + [
                     PostgresStatement(
                         "INSERT INTO batch (id, last_change) VALUES ($1, $2)", .uuid(batch),
@@ -145,19 +155,23 @@ public final class ClusterTransaction {
     }
 
     /// The statements that write changes, each of one kind for all objects.
+    ///
+    /// - Parameter mayMeetListed: whether there may be rows of objects that are listed as deleted.
     static func statements(
-        of changes: StoreChanges, from head: ChangeNumber
+        of changes: StoreChanges, from head: ChangeNumber, mayMeetListed: Bool = false
     ) -> [PostgresStatement] {
         // What came and went within the transaction leaves only its tombstone.
         let inserted = changes.objects.filter { $0.creation > head }
         let updated = changes.objects.filter { $0.creation <= head }
+        let isToFree = !inserted.isEmpty && (mayMeetListed || !changes.deletions.isEmpty)
         return deletions(changes) + additions(changes)
             + (updated.isEmpty ? [] : [update(updated)])
+            + (isToFree ? [ClusterTables.freeing(inserted)] : [])
             + (inserted.isEmpty ? [] : [insertion(inserted)])
     }
 
     private static func deletions(_ changes: StoreChanges) -> [PostgresStatement] {
-        var statements: [PostgresStatement] = []
+        var statements = changes.deletions.map(ClusterTables.listing)
         let tombstones = changes.tombstones
         if !tombstones.isEmpty {
             statements.append(
@@ -199,7 +213,7 @@ public final class ClusterTransaction {
         }
             + changes.fields.map {
                 PostgresStatement(
-                    "INSERT INTO geo_field (number, path, change) VALUES ($1, $2, $3)",
+                    "INSERT INTO geo_field (number, path, added) VALUES ($1, $2, $3)",
                     .int($0.number), .text($0.path.text), .int(Int64($0.change)))
             }
     }

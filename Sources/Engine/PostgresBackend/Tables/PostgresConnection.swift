@@ -205,22 +205,22 @@ final class PostgresConnection {
 
     /// Waits for a notification on the channels that the connection listens to.
     ///
-    /// - Returns: the payload of the last one that has arrived; nil if none has at the deadline, or
-    ///   when the wait is interrupted.
-    func notification(
+    /// - Returns: the payloads of those that have arrived; none at the deadline, or when the wait is
+    ///   interrupted.
+    func notifications(
         until deadline: Deadline, unless interrupt: Interrupt
-    ) throws(PostgresFailure) -> String? {
+    ) throws(PostgresFailure) -> [String] {
         while !interrupt.isRaised {
-            var last: String?
+            var payloads: [String] = []
             while let notice = PQnotifies(handle) {
-                last = String(cString: notice.pointee.extra)
+                payloads.append(String(cString: notice.pointee.extra))
                 PQfreemem(notice)
             }
-            if last != nil { return last }
-            guard try isReadable(until: deadline, unless: interrupt) else { return nil }
+            if !payloads.isEmpty { return payloads }
+            guard try isReadable(until: deadline, unless: interrupt) else { return [] }
             guard PQconsumeInput(handle) == 1 else { throw failure }
         }
-        return nil
+        return []
     }
 
     // MARK: Copies

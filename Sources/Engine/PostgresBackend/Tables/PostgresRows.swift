@@ -36,6 +36,15 @@ final class PostgresRows {
         isNull(row, column) ? nil : text(row, column)
     }
 
+    /// An array of integers that has no nulls, in the format of `array_send`: five numbers of 4 bytes,
+    /// of which the fourth is the length, then 4 bytes and the number of each element.
+    func ints(_ row: Int, _ column: Int32) -> [Int64] {
+        let bytes = bytes(row, column)
+        return stride(from: 24, to: bytes.count, by: 12).map {
+            Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0, as: Int64.self))
+        }
+    }
+
     func bool(_ row: Int, _ column: Int32) -> Bool { bytes(row, column).first == 1 }
 }
 
