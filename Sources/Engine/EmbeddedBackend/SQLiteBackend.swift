@@ -100,7 +100,10 @@ public final class SQLiteBackend: Backend {
     /// Returns when every submitted write has been answered and no background work is in progress.
     public func settle() {
         repeat {
-            repeat { writer.drain() } while !engine.isSettled
+            repeat {
+                writer.expectNothing()
+                writer.drain()
+            } while !engine.isSettled
             // The last result may be about to be installed.
             writer.drain()
         } while !engine.isSettled || writer.isRemovingRows

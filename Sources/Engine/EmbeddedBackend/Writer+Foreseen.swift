@@ -22,6 +22,10 @@ extension Writer {
             guard case .record? = try? engine.advance(&deletion) else { return searches.end() }
             let found = deletion
             thread.async { [self] in
+                // It holds the bucket, and has not come.
+                if let former = foreseen.withLock({ $0.removeValue(forKey: bucket) }) {
+                    engine.end(former)
+                }
                 engine.record(bucket) { [self] recording in
                     searchers.submit(for: Self.foreseeing) { [self] in
                         var deletion = found
@@ -49,6 +53,17 @@ extension Writer {
                     ? foreseen.removeValue(forKey: deletion.bucket) : nil
             }
             if let expected { drop(expected) }
+        }
+    }
+
+    /// Expects none of the deletions any more that have been foreseen.
+    func expectNothing() {
+        thread.sync { [self] in
+            let all = foreseen.withLock { foreseen in
+                defer { foreseen = [:] }
+                return foreseen.values
+            }
+            for deletion in all { drop(deletion) }
         }
     }
 
