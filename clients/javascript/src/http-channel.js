@@ -86,7 +86,7 @@ export class HTTPChannel {
     }
   }
 
-  /** Ends all calls with code CLOSED, and all watches. */
+  /** Ends all calls and watches with code CLOSED. */
   close() {
     this.#closing.abort(new Disconnected("the client was closed", { code: "CLOSED" }));
   }

@@ -125,7 +125,7 @@ export class Database {
   call(method: string, params?: Record<string, any>, options?: CallOptions): Promise<any>;
   ping(options?: CallOptions): Promise<"pong">;
   info(options?: CallOptions): Promise<any>;
-  /** Ends the connection. What waits fails with code CLOSED, and watches end. */
+  /** Ends the connection. Calls and watches fail with code CLOSED. */
   close(): void;
 }
 

@@ -95,7 +95,7 @@ export class LineChannel {
     };
   }
 
-  /** Ends the connection, and all calls with code CLOSED. */
+  /** Ends the connection, and all calls and watches with code CLOSED. */
   close() {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -181,6 +181,10 @@ for (const kind of ["lines", "web"]) {
         for await (const state of db.bucket("riders").find(raw({ type: "nothing" })).watch()) assert.fail(state);
       }, InvalidInput);
       await assert.rejects(watch.sync(), /enough/);
+      const other = await connect(service[kind]);
+      await assert.rejects(async () => {
+        for await (const { isSnapshot } of other.bucket("riders").find().watch()) if (isSnapshot) other.close();
+      }, (error) => error.code === "CLOSED");
     });
 
     test("a watch goes on over restarts of the service, killed or stopped", async () => {
