@@ -50,7 +50,8 @@ export async function use(): Promise<void> {
   for await (const { pairs } of query.watchPairs(db.bucket("orders").find(), { field: "at", radius: 200 })) {
     for (const { ids, distance } of pairs.values()) console.log(ids[0], ids[1], distance);
   }
-  await shops.putMany([{ _id: "a1", name: "A", open: true, location: point(1, 2) }], { onProgress: ({ written }) => console.log(written) });
+  const progress = { onProgress: ({ written }: { written: number }) => console.log(written) };
+  await shops.putMany([{ _id: "a1", name: "A", open: true, location: point(1, 2) }], progress);
   try {
     await shops.get("none");
   } catch (error) {
