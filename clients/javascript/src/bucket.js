@@ -2,6 +2,7 @@
 import { InvalidInput } from "./errors.js";
 import { putMany } from "./put-many.js";
 import { Query } from "./query.js";
+import { milliseconds } from "./values.js";
 
 /** Options of a call: what the client takes, and the params. */
 const split = ({ signal, timeout, requestKey, ...params } = {}) => [params, { signal, timeout, requestKey }];
@@ -64,13 +65,13 @@ export class Bucket {
     return this.#service.call("bucket.fields", { bucket: this.name, ...params }, how);
   }
 
-  /** All objects as they are now, in the order of creation, over a connection of its own: it cannot go on on another. */
+  /** All objects as they are now, by creation, over a connection of its own: it cannot go on on another. */
   export(options = {}) {
     return this.#service.through((channel) => this.#pieces(channel, options));
   }
 
   async *#pieces(channel, options) {
-    if (!channel.keepsConnection) throw new InvalidInput("over HTTP there is no export: use find() or geobucket://", "");
+    if (!channel.keepsConnection) throw new InvalidInput("over HTTP there is no export: use find() or geobucket://");
     let piece;
     do {
       const params = { bucket: this.name, ...(piece && { continue: true }) };
@@ -81,7 +82,7 @@ export class Bucket {
 
   #write(method, required, options) {
     const [{ expiresAt, ...params }, how] = split(options);
-    const time = expiresAt instanceof Date ? expiresAt.getTime() : expiresAt;
-    return this.#service.write(method, { bucket: this.name, ...required, ...params, expiresAt: time }, how);
+    const all = { bucket: this.name, ...required, ...params, expiresAt: milliseconds(expiresAt) };
+    return this.#service.write(method, all, how);
   }
 }

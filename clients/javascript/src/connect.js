@@ -9,8 +9,8 @@ import { DEFAULTS } from "./policy.js";
 import { Service } from "./service.js";
 
 /**
- * Connects to a service: `geobucket://host:4362`, `geobuckets://…` with TLS, or the `http://` or `https://` address of
- * its web port. Several addresses, in an array, are of one service; when one does not answer, the next is tried.
+ * Connects to a service: `geobucket://host:4362`, `geobuckets://…` with TLS, or the `http://` or `https://` address
+ * of its web port. Several addresses, in an array, are of one service; when one does not answer, the next is tried.
  */
 export async function connect(addresses, options = {}) {
   const database = await open(addresses, options);

@@ -39,7 +39,7 @@ export class Database {
     return this.call("server.info", {}, options);
   }
 
-  /** Ends the connection. What waits fails with code CLOSED, and watches end. */
+  /** Ends the connection. Calls and watches fail with code CLOSED. */
   close() {
     this.#service.close();
   }

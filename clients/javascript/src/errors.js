@@ -19,8 +19,8 @@ export class GeoBucketError extends Error {
 
 /** The request is not valid. */
 export class InvalidInput extends GeoBucketError {
-  constructor(message, details = {}) {
-    super(message, typeof details === "string" ? { code: "INVALID_INPUT_DATA", path: details } : details);
+  constructor(message, details) {
+    super(message, typeof details === "object" ? details : { code: "INVALID_INPUT_DATA", path: details });
   }
 }
 /** A login is needed, or the token is not valid. */

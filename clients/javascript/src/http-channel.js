@@ -86,7 +86,7 @@ export class HTTPChannel {
     }
   }
 
-  /** Ends all calls with code CLOSED, and all watches. */
+  /** Ends all calls and watches with code CLOSED. */
   close() {
     this.#closing.abort(new Disconnected("the client was closed", { code: "CLOSED" }));
   }
@@ -197,7 +197,8 @@ export class HTTPChannel {
   /** Passes on what a stream tells, until it ends. The service says something every 15 s. */
   async #listen(stream, receiver, stop) {
     const decoder = new TextDecoder();
-    const events = new EventReader(this.#options.answerCharacters, (name, data) => receiver.told(name, this.#parse(data)));
+    const { answerCharacters } = this.#options;
+    const events = new EventReader(answerCharacters, (name, data) => receiver.told(name, this.#parse(data)));
     let failure;
     for (;;) {
       const text = await this.#heard(stream, decoder, stop);

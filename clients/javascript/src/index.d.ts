@@ -50,7 +50,10 @@ export function objectAt(bucket: string, id: string, field: string): ObjectPlace
 
 /** `[latitude, longitude]`, or an object that has them. */
 export type Place =
-  | GeoPoint | readonly [latitude: number, longitude: number] | { lat: number; lon: number } | { lat: number; lng: number };
+  | GeoPoint
+  | readonly [latitude: number, longitude: number]
+  | { lat: number; lon: number }
+  | { lat: number; lng: number };
 
 /** `[longitude, latitude]`, as GeoJSON has it. */
 export type Position = readonly number[];
@@ -125,7 +128,7 @@ export class Database {
   call(method: string, params?: Record<string, any>, options?: CallOptions): Promise<any>;
   ping(options?: CallOptions): Promise<"pong">;
   info(options?: CallOptions): Promise<any>;
-  /** Ends the connection. What waits fails with code CLOSED, and watches end. */
+  /** Ends the connection. Calls and watches fail with code CLOSED. */
   close(): void;
 }
 
@@ -145,7 +148,9 @@ export class Bucket<T = Record<string, any>> {
   get(id: string, options?: ReadOptions): Promise<Stored<T>>;
   create(object: T, options?: { dataType?: string; expiresAt?: number | Date } & WriteOptions): Promise<Written>;
   put(id: string, object: T, options?: PutOptions): Promise<Written>;
-  patch(id: string, object: Patch<T>, options?: PatchOptions & { returnObject: true }): Promise<Written & { object: Stored<T> }>;
+  patch(
+    id: string, object: Patch<T>, options: PatchOptions & { returnObject: true },
+  ): Promise<Written & { object: Stored<T> }>;
   patch(id: string, object: Patch<T>, options?: PatchOptions): Promise<Written>;
   delete(id: string, options?: { ifVersion?: number } & WriteOptions): Promise<void>;
   putMany(
@@ -233,7 +238,8 @@ export class Query<T = Record<string, any>> implements AsyncIterable<Stored<T>> 
   delete(options?: { dryRun?: boolean } & WriteOptions): Promise<number>;
   watch(options?: WatchOptions): Watch<WatchState<T>>;
   watchPairs(
-    others: Query<any>, options: { field: string; radius: number; leaveRadius?: number; resume?: string; signal?: AbortSignal },
+    others: Query<any>,
+    options: { field: string; radius: number; leaveRadius?: number; resume?: string; signal?: AbortSignal },
   ): Watch<PairState>;
   watchParams(): { bucketQuery?: object; bestEffortLimit?: number; fields?: string[] };
 }
@@ -290,7 +296,8 @@ export interface Clusters<T> {
 // Clauses
 
 export type Value = string | number | bigint | boolean | null | GeoPoint;
-export type FieldType = "STRING" | "INTEGER" | "DECIMAL" | "BOOLEAN" | "GEOPOINT" | "GEOSHAPE" | "ARRAY" | "OBJECT" | "NULL";
+export type FieldType =
+  | "STRING" | "INTEGER" | "DECIMAL" | "BOOLEAN" | "GEOPOINT" | "GEOSHAPE" | "ARRAY" | "OBJECT" | "NULL";
 type Limit = string | number | bigint;
 
 export function all(): Clause;
@@ -319,7 +326,9 @@ export function along(
 export function intersects(field: string, shape: object): Clause;
 export function inside(field: string, shape: object): Clause;
 export function holds(field: string, shape: object): Clause;
-export function match(fields: string | readonly string[], text: string, options?: { prefix?: boolean; typos?: number }): Clause;
+export function match(
+  fields: string | readonly string[], text: string, options?: { prefix?: boolean; typos?: number },
+): Clause;
 export function and(...clauses: Clause[]): Clause;
 export function or(...clauses: Clause[]): Clause;
 export function not(clause: Clause): Clause;
@@ -362,14 +371,18 @@ interface AnyState {
 }
 
 export interface WatchState<T = Record<string, any>> extends AnyState {
-  /** What matches, by id, in the order of the query if it has one. It is the watch's own, and changes with the next state. */
+  /** What matches, by id, in the order of the query if it has one. It changes with the next state. */
   objects: ReadonlyMap<string, Stored<T>>;
   /** What has happened since the last state. */
   events: WatchEvent<T>[];
 }
 
 export type WatchEvent<T = Record<string, any>> =
-  | { event: "enter" | "change"; id: string; object: Stored<T>; previous?: Stored<T>; change: number; index?: number; from?: number }
+  | {
+    event: "enter" | "change"; id: string; object: Stored<T>; previous?: Stored<T>; change: number;
+    /** The place in a ranking, and the one before. */
+    index?: number; from?: number;
+  }
   | { event: "leave"; id: string; previous?: Stored<T>; reason: LeaveReason; change: number };
 
 /** `unseen`: it left while the watch could not follow. */

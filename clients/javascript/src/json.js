@@ -28,12 +28,15 @@ function write(value) {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (typeof value.toJSON === "function") return write(value.toJSON());
   if (Array.isArray(value)) return `[${value.map((element) => write(element) ?? "null").join(",")}]`;
-  const members = Object.entries(value).map(([name, member]) => [name, write(member)]);
-  return `{${members.filter(([, text]) => text !== undefined).map(([name, text]) => `${JSON.stringify(name)}:${text}`)}}`;
+  const members = Object.entries(value).map(([name, member]) => [name, write(member)])
+    .filter(([, text]) => text !== undefined).map(([name, text]) => `${JSON.stringify(name)}:${text}`);
+  return `{${members.join(",")}}`;
 }
 
 function check(value, path) {
-  if (typeof value === "number" && !Number.isFinite(value)) throw new InvalidInput(`${value} is no number of JSON`, path);
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw new InvalidInput(`${value} is no number of JSON`, path);
+  }
   if (typeof value === "string" && /\p{Surrogate}/u.test(value)) {
     throw new InvalidInput("the text has half a surrogate pair", path);
   }

@@ -10,11 +10,10 @@ import { isPassing, pause } from "./policy.js";
  */
 export class LineChannel {
   #addresses;
-  #dial;
   #clock;
   #options;
-  #parse;
-  #token;
+  /** What connections are made with. */
+  #how;
   renewsToken;
   /** Whether one call finds what the service kept for the one before. */
   keepsConnection = true;
@@ -42,11 +41,9 @@ export class LineChannel {
 
   constructor({ addresses, dial, clock, options, parse, token, renewsToken }) {
     this.#addresses = addresses;
-    this.#dial = dial;
     this.#clock = clock;
     this.#options = options;
-    this.#parse = parse;
-    this.#token = token;
+    this.#how = { dial, clock, options, parse, token };
     this.renewsToken = renewsToken;
   }
 
@@ -95,7 +92,7 @@ export class LineChannel {
     };
   }
 
-  /** Ends the connection, and all calls with code CLOSED. */
+  /** Ends the connection, and all calls and watches with code CLOSED. */
   close() {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -180,9 +177,8 @@ export class LineChannel {
 
   #connect() {
     const address = this.#addresses[this.#dialled++ % this.#addresses.length];
-    const how = { dial: this.#dial, clock: this.#clock, options: this.#options, parse: this.#parse, token: this.#token };
     try {
-      this.#connection = new LineConnection({ address, ...how }, this.#owner);
+      this.#connection = new LineConnection({ address, ...this.#how }, this.#owner);
     } catch (cause) {
       this.#endAll(new InvalidInput(cause.message, { code: "INVALID_INPUT_DATA", path: "tls", cause }));
     }

@@ -20,7 +20,8 @@ function compareFields(a, b, descending) {
 /** The value at a path; a first-level field of that whole name takes precedence. */
 function valueAt(object, path) {
   if (Object.hasOwn(object, path)) return object[path];
-  return path.split(".").reduce((value, name) => (isPlain(value) && Object.hasOwn(value, name) ? value[name] : undefined), object);
+  const member = (value, name) => (isPlain(value) && Object.hasOwn(value, name) ? value[name] : undefined);
+  return path.split(".").reduce(member, object);
 }
 
 const isPlain = (value) => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,5 +1,6 @@
 // Many objects in batches that a line has room for.
 import { stringify } from "./json.js";
+import { milliseconds } from "./values.js";
 
 const encoder = new TextEncoder();
 
@@ -29,7 +30,7 @@ export async function putMany(service, bucket, objects, options = {}) {
     batchBytes = 500_000, batchObjects = 10_000, parallelBatches = 4, onProgress,
     signal, timeout, ifNewer, expiresAt, withMetadata,
   } = options;
-  const params = { bucket, ifNewer, withMetadata, expiresAt: expiresAt instanceof Date ? expiresAt.getTime() : expiresAt };
+  const params = { bucket, ifNewer, withMetadata, expiresAt: milliseconds(expiresAt) };
   const progress = { written: 0, skipped: 0, bytes: 0 };
   const underWay = new Set();
   let failure;

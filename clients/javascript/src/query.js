@@ -8,8 +8,8 @@ import { Watch } from "./watch.js";
 export const descending = (field) => ({ field, descending: true });
 
 /**
- * Each method that says more returns another query. It is an async iterable of the objects, which asks for the next page
- * when the last one has been used up.
+ * Each method that says more returns another query. It is an async iterable of the objects, which asks for the next
+ * page when the last one has been used up.
  */
 export class Query {
   #service;
@@ -39,7 +39,7 @@ export class Query {
   /** Nearest first, by the distance that a clause reports. */
   nearest() {
     const name = this.#parts.clauses.map(distanceName).find((found) => found !== undefined);
-    if (!name) throw new InvalidInput('no clause reports a distance, as near(field, center, radius, "d") does', "orderBy");
+    if (!name) throw new InvalidInput('no clause names a distance, as near(field, center, radius, "d") does', "orderBy");
     return this.orderBy(`_calculated.${name}`);
   }
 
@@ -177,8 +177,8 @@ export class Query {
 
 /** The service takes 0 for its own limit. */
 function positive(count, path) {
-  if (!Number.isSafeInteger(count) || count < 1) throw new InvalidInput(`expected a whole number above 0, not ${count}`, path);
-  return count;
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new InvalidInput(`expected a whole number above 0, not ${count}`, path);
 }
 
 /** The name under which a clause, or one in it, reports a distance. */

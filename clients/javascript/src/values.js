@@ -11,3 +11,6 @@ export function toPoint(place) {
   if (Array.isArray(place)) return point(place[0], place[1]);
   return place._type === undefined ? point(place.lat, place.lon ?? place.lng) : place;
 }
+
+/** A time as the service has it: milliseconds since 1970. */
+export const milliseconds = (time) => (time instanceof Date ? time.getTime() : time);

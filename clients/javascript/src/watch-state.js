@@ -98,9 +98,10 @@ export class WatchState {
     if (params.more) return;
     const whole = new Map(this.#parts.map((value) => [this.#idOf(value), value]));
     this.#parts = [];
-    for (const id of [...this.#shown.keys(), ...this.#pending.keys()]) if (!whole.has(id)) whole.set(id, new Gone(reason));
+    this.#ids = [...whole.keys()];
+    const left = [...this.#shown.keys(), ...this.#pending.keys()].filter((id) => !whole.has(id));
+    for (const id of left) whole.set(id, new Gone(reason));
     this.#pending = whole;
-    this.#ids = [...whole].filter(([, value]) => !(value instanceof Gone)).map(([id]) => id);
     this.#isReplaced = this.#isComplete = this.#isSnapshot = true;
     this.#tell(params, null);
   }
@@ -119,8 +120,9 @@ export class WatchState {
   #apply({ event, change, object, _id, ids, distance, reason, index, from, missing }) {
     switch (event) {
       case "enter": case "change": {
-        const previous = this.#set(object._id, object, index);
-        return { event: previous ? "change" : "enter", id: object._id, object, previous, change, ...place(index, from) };
+        const id = object._id;
+        const previous = this.#set(id, object, index);
+        return { event: previous ? "change" : "enter", id, object, previous, change, ...place(index, from) };
       }
       case "leave": {
         const previous = this.#remove(_id, reason);

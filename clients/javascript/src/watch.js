@@ -167,7 +167,7 @@ export class Watch {
 
   #end(error) {
     if (this.#ended) return undefined;
-    this.#ended = { error: error?.code === "CLOSED" ? undefined : error };
+    this.#ended = { error };
     this.#signal?.removeEventListener("abort", this.#abort);
     this.#stop.abort();
     this.#tellNews();

@@ -14,7 +14,8 @@ async function inPage(address) {
   const { connect, eq, near, point } = await import("/src/index.js");
   const db = await connect(address, { bigint: true });
   const shops = db.bucket("shops");
-  await shops.putMany([1, 2, 3].map((n) => ({ _id: `s${n}`, n, big: 9007199254740993n, open: n !== 2, location: point(35 + n / 1000, 139) })));
+  const shop = (n) => ({ _id: `s${n}`, n, big: 9007199254740993n, open: n !== 2, location: point(35 + n / 1000, 139) });
+  await shops.putMany([1, 2, 3].map(shop));
   const told = [];
   for await (const { objects, events } of shops.find(near("location", [35, 139], 5000, "d"), eq("open", true)).watch()) {
     told.push(...events.map(({ event, id }) => `${event} ${id}`));
@@ -44,7 +45,8 @@ test("in Chromium", { skip, timeout: 40_000 }, async () => {
   await new Promise((resolve) => pages.listen(0, "127.0.0.1", resolve));
   const origin = `http://127.0.0.1:${pages.address().port}`;
   service = await Program.started("--web-origin", origin);
-  const browser = spawn(chromium, ["--headless", "--no-sandbox", "--disable-gpu", `--user-data-dir=${service.path("browser")}`, origin], { stdio: "ignore" });
+  const flags = ["--headless", "--no-sandbox", "--disable-gpu", `--user-data-dir=${service.path("browser")}`];
+  const browser = spawn(chromium, [...flags, origin], { stdio: "ignore" });
   try {
     assert.deepEqual(await result, {
       told: ["enter s1", "enter s3", "leave s1"], nearest: "s1", big: "9007199254740993", failure: "NotFound", lines: "no lines: true",

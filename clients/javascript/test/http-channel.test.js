@@ -142,8 +142,9 @@ test("a watch is a stream of events, in any pieces; its end is told", async () =
   const beginning = channel.watch(params, receiver, { signal: stop.signal });
   await settled();
   const { url, headers } = requests[0];
-  assert.equal(new URL(url).searchParams.get("query"), '{"clause":{"type":"all"}}');
-  assert.deepEqual([new URL(url).searchParams.get("fields"), new URL(url).searchParams.get("limit"), headers["Last-Event-ID"]], ["x,y", "3", "r1"]);
+  const asked = Object.fromEntries(new URL(url).searchParams);
+  assert.deepEqual(asked, { bucket: "b", query: '{"clause":{"type":"all"}}', limit: "3", fields: "x,y" });
+  assert.equal(headers["Last-Event-ID"], "r1");
   const stream = requests[0].stream();
   await beginning;
   stream.raw(new TextEncoder().encode(": the watch goes on\r\n\r\n"));

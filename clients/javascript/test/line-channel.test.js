@@ -284,6 +284,8 @@ test("a watch whose beginning was aborted is stopped when it has begun", async (
   assert.deepEqual([link.sent[2].method, link.sent[2].params], ["watch.stop", { watch: "w1" }]);
 });
 
+const REASONS = /^(aborted|TIMEOUT|DISCONNECTED|UNREACHABLE|TOO_MANY_|TEMPORARY|UNAUTHORIZED|OBJECT_NOT_FOUND)/;
+
 test("whatever happens, each call ends once, with its own answer or a reason", async () => {
   for (let seed = 1; seed <= 60; seed += 1) {
     let state = seed;
@@ -324,7 +326,7 @@ test("whatever happens, each call ends once, with its own answer or a reason", a
     for (const [n, call] of calls.entries()) {
       const result = await Promise.race([call.outcome, settled().then(() => assert.fail(`seed ${seed}: call ${n} has not ended`))]);
       if (result.error === undefined) assert.equal(result.value, n, `seed ${seed}`);
-      else assert.match(`${result.error.code ?? result.error.message}`, /^(aborted|TIMEOUT|DISCONNECTED|UNREACHABLE|TOO_MANY_|TEMPORARY|UNAUTHORIZED|OBJECT_NOT_FOUND)/);
+      else assert.match(`${result.error.code ?? result.error.message}`, REASONS);
     }
     channel.close();
     assert.equal(clock.timers, 0, `seed ${seed}`);

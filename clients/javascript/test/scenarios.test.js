@@ -21,7 +21,8 @@ for (const name of readdirSync(FOLDER).filter((file) => file.endsWith(".json")).
     test(`${name}: ${scenario.name}`, { skip: lacks(scenario), timeout: 20_000 }, () => run(scenario));
   }
   for (const example of clauses) {
-    test(`${name}: ${JSON.stringify(example.build, big)}`, { skip: lacks(example) }, () => same(clauseOf(example.build), example.clause));
+    const title = `${name}: ${JSON.stringify(example.build, big)}`;
+    test(title, { skip: lacks(example) }, () => same(clauseOf(example.build), example.clause));
   }
 }
 

@@ -16,6 +16,8 @@ export async function use(): Promise<void> {
   const shops: Bucket<Shop> = db.bucket<Shop>("shops");
   await shops.put("kiosk", { name: "Kiosk", open: true, location: point(35.6, 139.7) }, { ifAbsent: true });
   await shops.patch("kiosk", { address: null, open: false });
+  // @ts-expect-error the object is only there when it was asked for
+  (await shops.patch("kiosk", { open: true })).object;
   const merged = await shops.patch("kiosk", { open: true }, { returnObject: true });
   const again: string = merged.object.name;
   // @ts-expect-error a name is a string
@@ -48,7 +50,8 @@ export async function use(): Promise<void> {
   for await (const { pairs } of query.watchPairs(db.bucket("orders").find(), { field: "at", radius: 200 })) {
     for (const { ids, distance } of pairs.values()) console.log(ids[0], ids[1], distance);
   }
-  await shops.putMany([{ _id: "a1", name: "A", open: true, location: point(1, 2) }], { onProgress: ({ written }) => console.log(written) });
+  const progress = { onProgress: ({ written }: { written: number }) => console.log(written) };
+  await shops.putMany([{ _id: "a1", name: "A", open: true, location: point(1, 2) }], progress);
   try {
     await shops.get("none");
   } catch (error) {

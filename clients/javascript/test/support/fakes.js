@@ -63,7 +63,8 @@ export class FakeLink {
   open = () => this.events.opened();
   say = (message) => this.events.received(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   answer = (index, result) => this.say({ id: this.sent[index].id, result });
-  refuse = (index, errorCode, data) => this.say({ id: this.sent[index].id, error: { code: 1, message: errorCode, data: { errorCode, ...data } } });
+  refuse = (index, errorCode, data) =>
+    this.say({ id: this.sent[index].id, error: { code: 1, message: errorCode, data: { errorCode, ...data } } });
   break = (error) => this.events.closed(error);
 }
 
