@@ -13,10 +13,13 @@
 public struct Geometry: Sendable {
     /// The types, by their names in GeoJSON.
     public enum Kind: String, Sendable, CaseIterable {
-        /// One for each of the types that a geometry can have.
+        /// An area with perhaps holes.
         case polygon = "Polygon"
+        /// Several areas.
         case multiPolygon = "MultiPolygon"
+        /// A line.
         case lineString = "LineString"
+        /// Several lines.
         case multiLineString = "MultiLineString"
 
         /// Whether the type is of areas, not of lines.
