@@ -43,6 +43,19 @@ public struct GridWindow: Sendable, Equatable {
         self.init(zoom + bits, rows: cells(tile.row), columns: cells(tile.column))
     }
 
+    /// The cells of a level between two corners. A western column behind the eastern one leads over the
+    /// antimeridian.
+    public init(level: Int, from northWest: GridCell, to southEast: GridCell) {
+        let rows = northWest.row...southEast.row
+        if northWest.column <= southEast.column {
+            self.init(level, rows: rows, columns: northWest.column...southEast.column)
+        } else {
+            self.init(
+                level, rows: rows, columns: northWest.column...Self.all(level).upperBound,
+                beyond: 0...southEast.column)
+        }
+    }
+
     private init(
         _ level: Int, rows: ClosedRange<UInt32>, columns: ClosedRange<UInt32>,
         beyond: ClosedRange<UInt32>? = nil

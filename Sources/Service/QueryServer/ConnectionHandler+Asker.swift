@@ -77,7 +77,9 @@ extension ConnectionHandler {
             }
             let admitted = failure.map { request.refused(RPCFailure($0)) } ?? request
             desk.start(admitted, for: self, since: begin)
-        case .arrived(let request, let begin): desk.carryOut(request, for: self, since: begin)
+        case .arrived(let request, let begin):
+            underWay = nil
+            desk.carryOut(request, for: self, since: begin)
         case .read(let id, let answer):
             underWay = nil
             watchExport()

@@ -95,20 +95,7 @@ extension FeatureExchange {
             let south = rows.max()
         else { return nil }
         return GridWindow(
-            level: answer.level,
-            meeting: box(from: (west, north), to: (east, south), answer.level))
-    }
-
-    /// A box between the middles of two cells.
-    private static func box(
-        from northWest: (UInt32, UInt32), to southEast: (UInt32, UInt32), _ level: Int
-    ) -> GeoBox {
-        func middle(_ cell: (UInt32, UInt32)) -> Coordinate {
-            let side = Double(UInt64(1) << UInt64(WorldGrid.finestLevel - level))
-            return WorldGrid.place(
-                x: (Double(cell.0) + 0.5) * side, y: (Double(cell.1) + 0.5) * side)
-        }
-        let (a, b) = (middle(northWest), middle(southEast))
-        return GeoBox(south: b.latitude, west: a.longitude, north: a.latitude, east: b.longitude)
+            level: answer.level, from: GridCell(column: west, row: north),
+            to: GridCell(column: east, row: south))
     }
 }

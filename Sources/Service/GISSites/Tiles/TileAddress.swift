@@ -48,11 +48,22 @@ package struct TileAddress: Sendable, Hashable {
     /// The tile as `bucket.clusters` calls it.
     package var name: String { "\(zoom)/\(column)/\(row)" }
 
-    /// The tile's cells, and those beside it.
+    /// The tile's cells, and those beside it of which some units count.
     func window(buffer: Int) -> GridWindow {
-        buffer == 0
-            ? GridWindow(tile: GridCell(column: column, row: row), zoom: zoom, bits: Self.bits)
-            : GridWindow(level: zoom + Self.bits, meeting: box(buffer: buffer))
+        let margin = (buffer + Self.side - 1) / Self.side
+        let (cells, world) = (1 << Self.bits, 1 << (zoom + Self.bits))
+        let (west, north) = (Int(column) * cells - margin, Int(row) * cells - margin)
+        let last = cells + 2 * margin - 1
+        let isRound = last + 1 >= world
+        // The world goes on in the east and the west.
+        func cell(_ column: Int, _ row: Int) -> GridCell {
+            GridCell(
+                column: UInt32((column + world) % world),
+                row: UInt32(min(max(row, 0), world - 1)))
+        }
+        return GridWindow(
+            level: zoom + Self.bits, from: cell(isRound ? 0 : west, north),
+            to: cell(isRound ? world - 1 : west + last, north + last))
     }
 
     /// The number of objects up to which the tile has objects alone.
@@ -80,27 +91,6 @@ package struct TileAddress: Sendable, Hashable {
         let near = -buffer..<Self.extent + buffer
         guard near.contains(y) else { return [] }
         return [x - world, x, x + world].filter(near.contains).map { TilePoint(x: $0, y: y) }
-    }
-
-    /// A box that meets the tile's cells and those beside it of which some units count, no others.
-    func box(buffer: Int) -> GeoBox {
-        let margin = (buffer + Self.side - 1) / Self.side
-        let (cells, world) = (1 << Self.bits, 1 << (zoom + Self.bits))
-        /// The middle of a cell of the world that goes on in the east and the west.
-        func middle(_ column: Int, _ row: Int) -> Coordinate {
-            let side = Double(UInt64(1) << UInt64(WorldGrid.finestLevel - zoom - Self.bits))
-            let column = ((column % world) + world) % world
-            let row = min(max(row, 0), world - 1)
-            return WorldGrid.place(x: (Double(column) + 0.5) * side, y: (Double(row) + 0.5) * side)
-        }
-        let (west, north) = (Int(column) * cells - margin, Int(row) * cells - margin)
-        let last = cells + 2 * margin - 1
-        let northWest = middle(west, north)
-        let southEast = middle(west + last, north + last)
-        let isWorld = last + 1 >= world
-        return GeoBox(
-            south: southEast.latitude, west: isWorld ? -180 : northWest.longitude,
-            north: northWest.latitude, east: isWorld ? 180 : southEast.longitude)
     }
 }
 

@@ -61,6 +61,11 @@ extension WorkUnderWay {
     package func letGo(now: Int64, _ limits: Limits) {}
 }
 
+extension StopSignal: WorkUnderWay {
+    /// Gives the signal.
+    package func end() { stop() }
+}
+
 /// A write that is durable and visible, or refused.
 ///
 /// A class because it is large, and every event and action of a connection has room for one.

@@ -15,7 +15,9 @@ extension Desk {
         case .forward(let forwarded):
             forward(request, forwarded, over: asker.nodes!, for: asker, since: begin)
         case .gather(let gathering):
-            gather(request, gathering, over: asker.nodes!, for: asker, since: begin)
+            let stop = StopSignal()
+            asker.note(stop)
+            gather(request, gathering, over: asker.nodes!, for: asker, since: begin, until: stop)
         case .await(let change): asker.hold(request, atLeast: change, since: begin)
         case .run: start(request, for: asker, since: begin)
         }
@@ -80,31 +82,32 @@ extension Desk {
     /// Asks all nodes, and makes one answer of theirs.
     private func gather(
         _ request: ServiceRequest, _ gathering: Gathering, over nodes: any OtherNodes,
-        for asker: some Asker, since begin: Int64
+        for asker: some Asker, since begin: Int64, until stop: StopSignal
     ) {
         nodes.ask(gathering.request, by: asker.caller) { answers in
             workers.reads.submit(for: asker.caller.share) {
                 let text = gathered(
                     answers, gathering, of: request, from: asker.caller, nodes.placement,
-                    since: begin)
+                    since: begin, until: stop)
                 if let text { return asker.answer(request, with: text) }
                 nodes.execute(after: Self.gatheringPause) {
-                    gather(request, gathering, over: nodes, for: asker, since: begin)
+                    gather(
+                        request, gathering, over: nodes, for: asker, since: begin, until: stop)
                 }
             }
         }
     }
 
-    /// The answer that the answers of all nodes make; nil if a part is missing and there is time to
-    /// ask again. It may take as long as the store takes to answer.
+    /// The answer that the answers of all nodes make; nil if a part is missing, and there is time and
+    /// somebody to ask again for. It may take as long as the store takes to answer.
     private func gathered(
         _ answers: [NodeAnswer], _ gathering: Gathering, of request: ServiceRequest,
-        from caller: Caller,
-        _ placement: any BucketPlacement, since begin: Int64
+        from caller: Caller, _ placement: any BucketPlacement, since begin: Int64,
+        until stop: StopSignal
     ) -> [UInt8]? {
         let isWhole = gathering.isWhole(answers, placement) { service.reaches($0, caller) }
         let end = begin + Int64(service.limits.queryMilliseconds) * 1_000_000
-        guard isWhole || service.clock.nanoseconds() > end else { return nil }
+        guard isWhole || stop.isStopped || service.clock.nanoseconds() > end else { return nil }
         var writer = JSONWriter()
         answer(request, gathering, of: answers, isWhole: isWhole, since: begin, into: &writer)
         return writer.bytes
